@@ -6,17 +6,32 @@ BIN := $(VENV)/bin
 MODELS := .cache/models
 PACKAGING := .cache/packaging
 
-.PHONY: run test test-long test-ollama check format bench docs model clean
+.PHONY: run test test-fast test-data test-long test-ollama test-wire mutants coverage check format \
+	bench docs pictures \
+	model clean
 
 run: $(VENV)/run
 	@$(BIN)/ollm models pull --if-missing
 	@$(BIN)/ollm
 
+# Compiled tests are kept, whatever the surroundings say: without them every process reads all anew.
 test: $(VENV)/dev model
-	$(BIN)/pytest -n 4 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist worksteal
 
-# Hundreds of kills, thousands of histories, new random examples, the package built and installed,
-# and a model of one gigabyte that can use tools: about an hour.
+# For the hand, while writing: no model, no terminal, no process, one example in four.
+test-fast: $(VENV)/dev
+	OLLM_EXAMPLES=25 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist worksteal -m 'not model and not terminal and not slow' \
+		--ignore tests/cli --ignore tests/snapshots --ignore tests/architecture
+
+# The long tests that guard what was said: kills at every call and at random, a full disk.
+test-data: $(VENV)/dev
+	OLLM_LONG=1 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist worksteal \
+		tests/end_to_end/test_crash_of_the_command.py tests/end_to_end/test_crash_at_every_call.py \
+		tests/end_to_end/test_restore_crashes.py tests/end_to_end/test_snapshot_crashes.py \
+		tests/end_to_end/test_disk_full.py
+
+# Hundreds of kills, thousands of histories, the package built and installed, and a model of one
+# gigabyte that can use tools: about an hour.
 test-long: $(VENV)/dev $(PACKAGING)/ready model
 	@OLLM_HOME=$(CURDIR)/.cache/coder $(BIN)/ollm models pull --if-missing qwen2.5-coder:1.5b
 	OLLM_LONG=1 $(BIN)/pytest -n 2
@@ -25,6 +40,28 @@ test-long: $(VENV)/dev $(PACKAGING)/ready model
 OLLAMA ?= http://127.0.0.1:11434
 test-ollama: $(VENV)/dev
 	OLLM_TEST_OLLAMA=$(OLLAMA) $(BIN)/pytest -m ollama
+
+# The adapters against aimock, a mock server of others, where Node is; and against llama.cpp.
+AIMOCK := .cache/aimock/node_modules/@copilotkit/aimock/dist/cli.js
+test-wire: $(VENV)/dev model $(AIMOCK)
+	OLLM_LONG=1 OLLM_AIMOCK=$(CURDIR)/$(AIMOCK) $(BIN)/pytest tests/providers/test_aimock.py \
+		tests/providers/test_llama_cpp_formats.py tests/providers/test_vendor_clients.py
+
+$(AIMOCK):
+	@mkdir -p .cache/aimock
+	npm install --silent --prefix .cache/aimock @copilotkit/aimock
+
+# Breaks a copy of the program in one place after the other: each time its property has to go red.
+mutants: $(VENV)/dev
+	$(BIN)/python -m tests.mutants
+
+# What no test reaches, the worst first: make coverage TESTS=tests/services for a part.
+TESTS ?= tests
+coverage: $(VENV)/dev model
+	@rm -rf .cache/coverage && mkdir -p .cache/coverage
+	-$(BIN)/coverage run -m pytest -n 4 --dist worksteal $(TESTS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
@@ -40,8 +77,17 @@ format: $(VENV)/dev
 bench: $(VENV)/dev model
 	$(BIN)/python -m bench
 
+# What must hold, at the full number of runs: about two hours. One of them: make gates GATE=G11
+gates: $(VENV)/dev model
+	$(BIN)/python -m bench.gates $(GATE)
+
 docs: $(VENV)/dev
 	$(BIN)/python -m docs.generate
+
+# All pictures of the documents, the moving one too. Chromium draws them; Debian has it and the
+# fonts as chromium, fonts-firacode and fonts-noto-core.
+pictures: $(VENV)/dev
+	$(BIN)/python -m docs.make_pictures
 
 model: $(VENV)/dev
 	@OLLM_HOME=$(CURDIR)/.cache $(BIN)/ollm models pull --if-missing

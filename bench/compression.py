@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from bench.measure import Outcome, Promise, interleaved, milliseconds
+from bench.measure import Outcome, Promise, interleaved, milliseconds, watch_turns
 from bench.sample_sessions import sample_session
 from bench.scratch_home import scratch_home
 from ollm_tui.core.compression_events import AnyCompressionEvent, ContextCompressed
@@ -115,7 +115,7 @@ class Compressing:
     async def watched(self, strategy: Strategy) -> Run:
         """The same beside something else that wants its turn: that costs time by itself."""
         gaps: list[float] = []
-        watching = asyncio.create_task(_watch(gaps))
+        watching = asyncio.create_task(watch_turns(gaps, TICK_SECONDS))
         await asyncio.sleep(TICK_SECONDS)
         run = await self.run(strategy)
         watching.cancel()
@@ -128,17 +128,6 @@ def _forget() -> None:
     for kept in (value for module in modules for value in vars(module).values()):
         if hasattr(kept, "cache_clear"):
             kept.cache_clear()
-
-
-async def _watch(gaps: list[float]) -> None:
-    """Takes its turn every millisecond, as a key would; notes for how long others had theirs.
-
-    By the clock of this thread: what other programs take of the machine is not counted.
-    """
-    while True:
-        before = time.thread_time()
-        await asyncio.sleep(TICK_SECONDS)
-        gaps.append(time.thread_time() - before)
 
 
 async def _last(events: AsyncGenerator[AnyCompressionEvent, None]) -> AnyCompressionEvent:

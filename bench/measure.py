@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import time
@@ -81,6 +82,17 @@ def cost_of_commands(
         name: Cost(min(run.cpu for run in costs), min(run.wall for run in costs))
         for name, costs in runs.items()
     }
+
+
+async def watch_turns(gaps: list[float], tick: float = 0.001) -> None:
+    """Take a turn of the event loop every tick, as a key would; note how long others had theirs.
+
+    By the clock of this thread: what other programs take of the machine is not counted.
+    """
+    while True:
+        before = time.thread_time()
+        await asyncio.sleep(tick)
+        gaps.append(time.thread_time() - before)
 
 
 def milliseconds(seconds: float) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import mean, median, quantiles
 
-from bench.measure import Outcome, Promise, interleaved, milliseconds
+from bench.measure import Outcome, Promise, interleaved, milliseconds, watch_turns
 from bench.sample_sessions import sample_messages, sample_session
 from bench.scratch_home import scratch_home
 from ollm_tui.core import clock
@@ -28,7 +28,9 @@ MESSAGES = 10_000
 FLAT = Promise(f"recording a message in a session of {LONG:,}", f"in one of {SHORT}", 1.5)
 DURABLE = Promise(f"recording a message in a session of {LONG:,}", "os.write + os.fdatasync", 2)
 AMOUNT = Promise(f"bytes given to write() for {MESSAGES:,} messages", "their JSON", 3)
-PROMISES = (FLAT, DURABLE, AMOUNT)
+LATE = Promise(f"saving a record, p99 of {ROUNDS:,}", "20 ms", 1)
+GAP = Promise("the loop meanwhile: its longest gap, CPU", "50 ms", 1)
+PROMISES = (FLAT, DURABLE, AMOUNT, LATE, GAP)
 
 
 def main() -> list[Outcome]:
@@ -36,7 +38,11 @@ def main() -> list[Outcome]:
     with scratch_home() as home, asyncio.Runner() as runner:
         library = SessionLibrary.at(StoreLayout(home / "sessions"))
         recording = Recording(library.store, library.index)
-        outcomes = [*_times(home, library, recording, runner), _amount(home, recording, runner)]
+        outcomes = [
+            *_times(home, library, recording, runner),
+            _amount(home, recording, runner),
+            Outcome(GAP, runner.run(_longest_gap(recording)) / 0.050),
+        ]
         runner.run(recording.close())
     return outcomes
 
@@ -59,7 +65,12 @@ def _times(
         numbers = (median(seconds), mean(seconds), late, max(seconds))
         print(f"{name}: median, mean, p99, max {', '.join(map(milliseconds, numbers))}")
     bare, short, long = (median(runs[name]) for name in ("bare", "short", "long"))
-    return [Outcome(FLAT, long / short), Outcome(DURABLE, long / bare)]
+    late = quantiles(runs["long"], n=100)[98]
+    return [
+        Outcome(FLAT, long / short),
+        Outcome(DURABLE, long / bare),
+        Outcome(LATE, late / 0.020),
+    ]
 
 
 def _recording(runner: asyncio.Runner, recorder: Recorder) -> Callable[[], float]:
@@ -110,6 +121,17 @@ def _amount(home: Path, recording: Recording, runner: asyncio.Runner) -> Outcome
         f"appended and synced one by one: {bare:,} in pages; ours are {pages / bare:.2f} times that"
     )
     return Outcome(AMOUNT, handed / content)
+
+
+async def _longest_gap(recording: Recording) -> float:
+    """Record beside something else that wants its turn."""
+    gaps: list[float] = []
+    watching = asyncio.create_task(watch_turns(gaps))
+    messages = [message for message, _ in zip(sample_messages(), range(MESSAGES), strict=False)]
+    await _record_all(recording, messages)
+    watching.cancel()
+    print(f"the longest gap of the loop while {MESSAGES:,} are saved: {milliseconds(max(gaps))}")
+    return max(gaps)
 
 
 async def _record_all(recording: Recording, messages: list[Message]) -> None:

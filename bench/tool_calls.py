@@ -27,6 +27,7 @@ from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.services.files.file_changes import SETTLED_AFTER_NS, FileWatch
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
@@ -148,7 +149,7 @@ def _conversation(recording: Recording, home: Path, calls: int) -> Conversation:
 
     async def toolkit(_session: HeldSession, _goals: ConversationGoals) -> ToolKit:
         return ToolKit(
-            (_Instant(),), Policy(Settings().tools, home, Grants(None, home)), str, None, ""
+            (_Instant(),), Policy(Settings().tools, home, Grants(None, home)), Redactor(), None, ""
         )
 
     moment = clock.now()

@@ -1,4 +1,4 @@
-"""Writes docs/keys.md and docs/settings.md from the tables of the program: `make docs`."""
+"""Writes the lists of keys and settings and the manual page from the program: `make docs`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import cast
 from textual.binding import Binding
 
 from ollm_tui import tui
+from ollm_tui.cli.man_command import man_page
 from ollm_tui.settings.keys import default, expectation, is_table, names_below, shape
 from ollm_tui.settings.loaded import KeyPath
 from ollm_tui.settings.loader import load_settings
-from ollm_tui.settings.project_rules import STRICTER_ONLY, may_set
+from ollm_tui.settings.project_rules import may_set
 from ollm_tui.settings.resources import default_config
 from ollm_tui.tui.commands import BY_ID, COMMANDS, GROUPS, Command
 from ollm_tui.tui.keymap import check_keymap, key_names
@@ -72,6 +73,7 @@ PLACES: Mapping[str, str] = {
     "joblist": "Jobs (F8)",
     "joboutput": "Output of a job",
     "toolpage": "Output of a tool",
+    "servers": "MCP servers (`/mcp`)",
     "settings": "Settings (F10)",
     "help": "Help (F1)",
     "picker": "Lists that are filtered by typing",
@@ -97,7 +99,7 @@ Settings come from these sources; a later one wins:
 
 1. the defaults below,
 2. `~/.ollm/config.yaml` (or `config.yaml` in `$OLLM_HOME`),
-3. `.ollm/config.yaml` of the project, as far as a project may set it,
+3. `.ollm/config.yaml` of the project, once you trust it and as far as a project may set it,
 4. environment variables: `OLLM_COMPRESSION_THRESHOLD=0.7` sets `compression.threshold`, and
    `OLLM_UI_THEME=nord` sets `ui.theme`; items of a list are separated by commas,
 5. arguments of the command line, such as `--model`.
@@ -107,9 +109,10 @@ settings in the program. `ollm config show` prints the values in force and where
 `ollm config path` the files, and `ollm config check` what is wrong with them. A wrong value never
 stops the program: a warning names the file, the line and the key, and the default is used.
 
-The column *Project* says whether the settings file of a project may set a key: *yes*, *no*, or only
-to a *stricter* value than yours. A project can never set addresses, keys, commands, permissions or
-the data directory.
+The settings of a project count only after you agreed: `ollm` lists what they would change and asks,
+and asks again when that changes. Until then they are ignored, also by `ollm -p`, which never asks.
+The column *Project* says which keys a trusted project may set. It can never set addresses, keys,
+commands, permissions, your keymap, what is kept and where, or what pauses a model.
 """
 
 
@@ -153,7 +156,11 @@ def settings_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"keys.md": keys_page, "settings.md": settings_page}
+PAGES: Mapping[str, Callable[[], str]] = {
+    "keys.md": keys_page,
+    "settings.md": settings_page,
+    "ollm.1": man_page,
+}
 """What each generated file of this directory holds."""
 
 
@@ -208,8 +215,6 @@ def _heading(entry: SettingEntry) -> str:
 
 
 def _project(path: KeyPath) -> str:
-    if path in STRICTER_ONLY:
-        return "stricter"
     return "yes" if may_set((*path, "any") if is_table(path) else path) else "no"
 
 

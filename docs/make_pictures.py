@@ -1,28 +1,24 @@
-"""Makes the pictures of the README: `python -m docs.make_pictures`, with chromium on the PATH.
+"""Makes the pictures of the README: `make pictures`, with chromium on the PATH.
 
 They are taken of the application itself, on the sample sessions of tests/snapshots.
 """
 
 from __future__ import annotations
 
-import asyncio
-import re
-import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from textual.pilot import Pilot
+
+from docs.photographs import photographs, save_moving, side_by_side
+from docs.tour import Tour
 from tests.snapshots.browser_scenes import browser
 from tests.snapshots.compression_scenes import compression
-from tests.snapshots.picture import take_picture
-from tests.snapshots.samples import all_sessions, id_of
-from tests.snapshots.scenes import Opened, Scene, palette, sidebar
+from tests.snapshots.scenes import palette, short_conversation, sidebar
 from tests.snapshots.search_scenes import search
-from tests.snapshots.stage import stage
+from tests.snapshots.stage import Scene
 from tests.snapshots.tool_scenes import asking
 
 DOCS = Path(__file__).parent
@@ -31,6 +27,7 @@ WIDTH_PIXELS = 1100
 COLLAGE = ("tokyo-night", "gruvbox-dark", "dracula", "solarized-light", "rose-pine", "light")
 COLLAGE_SIZE = (64, 17)
 COLLAGE_WIDTH_PIXELS = 420
+TOUR_WIDTH_PIXELS = 900
 
 
 class Wish(NamedTuple):
@@ -39,6 +36,7 @@ class Wish(NamedTuple):
     scene: Scene
     theme: str
     keys: tuple[str, ...] = ()
+    size: tuple[int, int] = SIZE
 
 
 SINGLE: Mapping[str, Wish] = {
@@ -52,50 +50,34 @@ SINGLE: Mapping[str, Wish] = {
 }
 
 
-async def make_all(program: str) -> None:
-    """Every picture there is."""
-    for name, wish in SINGLE.items():
-        svgs = await _pictures(wish, [wish.theme], SIZE)
-        _photograph(program, svgs, DOCS / f"{name}.png", WIDTH_PIXELS, columns=1)
-    svgs = await _pictures(Wish(_short_chat, "dark"), COLLAGE, COLLAGE_SIZE)
-    _photograph(program, svgs, DOCS / "themes.png", COLLAGE_WIDTH_PIXELS, columns=3)
+def make_all() -> None:
+    """Make every picture there is."""
+    drawn = photographs([_svg(wish) for wish in SINGLE.values()], WIDTH_PIXELS)
+    for name, picture in zip(SINGLE, drawn, strict=True):
+        picture.save(DOCS / f"{name}.png", optimize=True)
+    chats = [_svg(Wish(short_conversation, theme, size=COLLAGE_SIZE)) for theme in COLLAGE]
+    themes = side_by_side(photographs(chats, COLLAGE_WIDTH_PIXELS), columns=3)
+    themes.save(DOCS / "themes.png", optimize=True)
+    frames = Tour().play()
+    moving = photographs([frame.svg for frame in frames], TOUR_WIDTH_PIXELS)
+    save_moving(moving, [frame.milliseconds for frame in frames], DOCS / "tour.webp")
 
 
-def _short_chat(home: Path) -> AbstractAsyncContextManager[Opened]:
-    return stage(home, all_sessions(), resume=id_of(4))
-
-
-async def _pictures(wish: Wish, themes: Sequence[str], size: tuple[int, int]) -> list[str]:
+def _svg(wish: Wish) -> str:
+    taken: list[str] = []
     with tempfile.TemporaryDirectory() as home:
-        async with wish.scene(Path(home)) as (app, pilot):
+        app = wish.scene.open(Path(home), wish.theme)
+
+        async def take(pilot: Pilot[Any]) -> None:
+            await wish.scene.bring_about(app, pilot)
             await pilot.press(*wish.keys)
-            return [await take_picture(app, pilot, size, theme) for theme in themes]
+            await pilot.pause()
+            taken.append(app.export_screenshot(simplify=True))
+            app.exit()
 
-
-def _photograph(program: str, svgs: Sequence[str], to: Path, width: int, columns: int) -> None:
-    """Lay pictures out in columns on a page and have the browser save it as PNG."""
-    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svgs[0])
-    assert box, "Rich writes a viewBox into every picture"
-    height = round(width * float(box[2]) / float(box[1]))
-    rows = -(-len(svgs) // columns)
-    with tempfile.TemporaryDirectory() as folder:
-        cells = ""
-        for number, svg in enumerate(svgs):
-            (Path(folder) / f"{number}.svg").write_text(svg, encoding="utf-8")
-            cells += f'<img src="{number}.svg" width="{width}" height="{height}">'
-        page = Path(folder) / "page.html"
-        style = f"margin:0;display:grid;grid-template-columns:repeat({columns},{width}px)"
-        page.write_text(f'<body style="{style}">{cells}</body>', encoding="utf-8")
-        size = f"--window-size={width * columns},{height * rows}"
-        flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
-        where = f"--screenshot={to}"
-        see_through = "--default-background-color=00000000"
-        command = [program, *flags, size, see_through, where, page.as_uri()]
-        subprocess.run(command, check=True, capture_output=True)
+        app.run(headless=True, size=wish.size, auto_pilot=take)
+    return taken[0]
 
 
 if __name__ == "__main__":
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
-        sys.exit("chromium is needed to make the pictures")
-    asyncio.run(make_all(found))
+    make_all()

@@ -1,3 +1,3 @@
 """ollm-tui: long conversations with language models, in a terminal."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

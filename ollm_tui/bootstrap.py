@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
-from ollm_tui.core.provider import MayBeAbsent, Provider
+import msgspec
+
+from ollm_tui.core.errors import AuthFailed, ModelMissing, ProviderError, Unavailable, UsageError
+from ollm_tui.core.model_card import FindCard, ModelCard, ModelCards
+from ollm_tui.core.provider import MayBeAbsent, Missed, Provider, Selection
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.engine.tools.tool_setup import ToolSetup
 from ollm_tui.services.safety.credentials import find_key
@@ -19,18 +23,34 @@ from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.settings.loaded import Loaded
-from ollm_tui.settings.schema import ProviderSettings, Settings
+from ollm_tui.settings.resources import price_table
+from ollm_tui.settings.schema import BUILT_IN_PROVIDERS, ProviderSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
+    from ollm_tui.services.extensions.extension_host import ExtensionHost
     from ollm_tui.services.hooks import Hooks
     from ollm_tui.services.jobs.job_registry import JobRegistry
+    from ollm_tui.services.mcp.mcp_servers import McpServers
 
-OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
-"""How long to wait for Ollama before the embedded provider is chosen."""
+OLLAMA_ANSWERS_WITHIN_SECONDS = 5.0
+"""How long to wait for Ollama before the embedded provider is chosen. Where none is running, its
+port refuses at once; one that is there may be slow on a busy machine."""
 OLLAMA_URL = "http://127.0.0.1:11434"
 OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_HOSTS = ("api.openai.com", "eu.api.openai.com")
+USUAL_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "azure": ("AZURE_OPENAI_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+}
+"""Where the vendors' own programs look for a key; it is sent to the vendor's own address only."""
+AZURE_VERSION = "2025-04-01-preview"
+"""The version of Azure's API where none is set; the first one with Responses."""
+MCP_FILE = ".mcp.json"
+"""Where a project names its MCP servers."""
 SCRIPT_VARIABLE = "OLLM_TEST_SCRIPT"
 """The environment variable with a script file; if set, the scripted provider is the default."""
 
@@ -47,13 +67,14 @@ def open_workspace(
     """
     settings, places = loaded.settings, loaded.locations
     cipher = cipher_for(settings, places.home, environ, ask)
-    library = SessionLibrary.at(StoreLayout(places.sessions(settings)), cipher)
-    recording = Recording(
-        library.store,
-        library.index,
-        autosave=settings.sessions.auto_save,
+    library = SessionLibrary.at(
+        StoreLayout(places.sessions(settings)),
+        cipher,
         keeps_outputs=settings.retention.store_tool_outputs,
+        most_megabytes=settings.sessions.max_megabytes,
+        memory=places.home,
     )
+    recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
     providers = open_providers(loaded, environ)
     is_ephemeral = settings.retention.mode == "ephemeral"
     counters = TokenCounters(None if is_ephemeral else places.home)
@@ -73,7 +94,37 @@ def open_workspace(
             open_jobs=open_jobs,
             files=lambda: workspace.project.files,
         )
+        workspace.additions.mcp = open_mcp(loaded, environ, trust)
+        workspace.additions.environ = environ
+        workspace.additions.extensions = open_extensions(settings)
+        if host := workspace.additions.extensions:
+            workspace.events.subscribe(host.hear)
     return workspace
+
+
+def open_extensions(settings: Settings) -> ExtensionHost | None:
+    """Make the host of extensions; None where none is installed."""
+    from importlib.metadata import entry_points
+
+    if not entry_points(group="ollm.extensions"):
+        return None
+    from ollm_tui.services.extensions.extension_host import ExtensionHost
+
+    return ExtensionHost(settings.extensions)
+
+
+def open_mcp(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> McpServers | None:
+    """Make the MCP servers of settings and project; none is started yet. None if there are
+    none."""
+    folder = loaded.locations.project
+    if not loaded.settings.mcp and not (folder / MCP_FILE).exists():
+        return None
+    from ollm_tui.services.mcp.mcp_servers import McpServers
+    from ollm_tui.services.redaction.redactor import Redactor
+    from ollm_tui.services.safety.environment import cleaned, usable_settings
+
+    environment = cleaned(environ, usable_settings(loaded), redactor=Redactor.knowing(environ))
+    return McpServers(loaded.settings.mcp, environment.variables, environ, folder, trust)
 
 
 def open_hooks(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> Hooks:
@@ -141,15 +192,23 @@ def jobs_folder(loaded: Loaded) -> Path | None:
 class Providers:
     """The providers of the settings and the built-in ones, each made when it is first needed."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str], models_dir: Path) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        environ: Mapping[str, str],
+        models_dir: Path,
+        *,
+        ollama_seconds: float = OLLAMA_ANSWERS_WITHIN_SECONDS,
+    ) -> None:
         self._settings = settings
+        self._ollama_seconds = ollama_seconds
         self._environ = environ
         self._models_dir = models_dir
         self._made: dict[str, Provider] = {}
 
     def names(self) -> list[str]:
         """Return the names of all providers, in the order they are tried."""
-        names = dict.fromkeys((*self._settings.providers, "ollama", "embedded"))
+        names = dict.fromkeys((*self._settings.providers, *BUILT_IN_PROVIDERS))
         if SCRIPT_VARIABLE in self._environ:
             names = {"scripted": None, **names}
         return list(names)
@@ -164,18 +223,18 @@ class Providers:
             self._made[name] = await asyncio.to_thread(self._make, name)
         return self._made[name]
 
-    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
+    async def select(self, provider: str | None, model: str | None) -> Selection:
         """Choose the provider and model: as asked for, as configured, or Ollama if it answers, else
         embedded. ModelMissing if no provider has the model."""
         name = provider or _unless_auto(self._settings.provider)
         # The configured model belongs to the configured provider, not to one named instead of it.
         chosen_model = model or (None if provider else _unless_auto(self._settings.model))
-        chosen = await self.get(name) if name else await self._first_available()
+        chosen, missed = (await self.get(name), None) if name else await self._first_available()
         if chosen_model is None:
-            return chosen, await chosen.default_model()
+            return Selection(chosen, await chosen.default_model(), missed)
         if name is None and not await _has(chosen, chosen_model):
             chosen = await self._first_with(chosen_model, chosen)
-        return chosen, chosen_model
+        return Selection(chosen, chosen_model)
 
     async def close(self) -> None:
         """Close every provider that was made."""
@@ -183,20 +242,29 @@ class Providers:
             await provider.close()
         self._made.clear()
 
-    async def _first_available(self) -> Provider:
+    async def _first_available(self) -> tuple[Provider, Missed | None]:
+        """Return the first provider that can be used, and which one was missed."""
         first = self.names()[0]
         if first != "ollama":
-            return await self.get(first)
-        ollama = await self.get("ollama")
+            return await self.get(first), None
+        ollama = await self.get(first)
         try:
-            if not isinstance(ollama, MayBeAbsent) or await ollama.answers_within(
-                OLLAMA_ANSWERS_WITHIN_SECONDS
-            ):
+            why = await self._absence(ollama)
+            if why is None:
                 await ollama.default_model()
-                return ollama
-        except ProviderError:
-            pass  # it is there, but without a model
-        return await self.get("embedded")
+                return ollama, None
+        except ProviderError as error:  # it is there, but without a model of its own
+            why = error.message
+        return await self.get("embedded"), Missed(first, why)
+
+    async def _absence(self, ollama: Provider) -> str | None:
+        """Return why Ollama does not answer, in words that may be empty; None if it does."""
+        if not isinstance(ollama, MayBeAbsent):
+            return None
+        presence = await ollama.presence(self._ollama_seconds)
+        if presence == "late":
+            return f"Ollama did not answer within {self._ollama_seconds:g} s"
+        return None if presence == "there" else ""
 
     async def _first_with(self, model: str, other_than: Provider) -> Provider:
         """Return the first other provider that has a model. ModelMissing if none has."""
@@ -213,12 +281,6 @@ class Providers:
         settings = self._settings.providers.get(name, ProviderSettings())
         plan = _Plan(name, settings, self._environ, self._models_dir)
         kind = "scripted" if name == "scripted" else settings.kind_for(name)
-        if kind not in _MAKERS:
-            known = ", ".join(kind for kind in _MAKERS if kind != "scripted")
-            raise Unavailable(
-                f"provider {name} is of kind {kind}, which this version cannot talk to",
-                f"it can talk to: {known}",
-            )
         return _MAKERS[kind](plan)
 
 
@@ -228,9 +290,19 @@ def _unless_auto(name: str) -> str | None:
 
 async def _has(provider: Provider, model: str) -> bool:
     try:
-        return any(info.name == model for info in await provider.list_models())
+        return any(info.is_called(model) for info in await provider.list_models())
     except ProviderError:
         return False
+
+
+def _card(kind: str, model: str) -> ModelCard | None:
+    return model_cards().find(kind, model)
+
+
+@cache
+def model_cards() -> ModelCards:
+    """Read the table of prices and windows that comes with the program."""
+    return msgspec.json.decode(price_table().read_bytes(), type=ModelCards)
 
 
 # httpx takes 130 ms to load: each maker imports its own provider, when it is needed.
@@ -248,6 +320,24 @@ class _Plan(NamedTuple):
     def key(self) -> str | None:
         """The key of the provider; looked up only by makers that need one."""
         return find_key(self.name, self.settings, self.environ)
+
+    def hosted_key(self, kind: str) -> str | None:
+        """The key of a vendor's server: as set, else from the variable that the vendor's own
+        programs read. AuthFailed if there is none; another address may need none."""
+        key = self.key
+        if key or (self.settings.base_url and kind != "azure"):
+            return key
+        usual = USUAL_VARIABLES[kind]
+        found = next((self.environ[name] for name in usual if self.environ.get(name)), None)
+        if not found:
+            raise AuthFailed(
+                f"{self.name} needs a key", f"put it into the environment variable {usual[0]}"
+            )
+        return found
+
+    def card(self, kind: str) -> FindCard:
+        """What is known of the models of a kind; the table is read when it is first asked."""
+        return partial(_card, kind)
 
 
 def _embedded(plan: _Plan) -> Provider:
@@ -269,7 +359,96 @@ def _ollama(plan: _Plan) -> Provider:
         inactivity_seconds=plan.settings.timeout_seconds,
         headers=plan.settings.headers,
         api_key=plan.key,
+        keep_alive=plan.settings.keep_alive,
     )
+
+
+def _anthropic(plan: _Plan) -> Provider:
+    from ollm_tui.providers.anthropic import ANTHROPIC_URL, Anthropic
+
+    return Anthropic(
+        name=plan.name,
+        base_url=plan.settings.base_url or ANTHROPIC_URL,
+        api_key=plan.hosted_key("anthropic"),
+        inactivity_seconds=plan.settings.timeout_seconds,
+        headers=plan.settings.headers,
+        caches=plan.settings.prompt_cache,
+        card=plan.card("anthropic"),
+    )
+
+
+def _gemini(plan: _Plan) -> Provider:
+    from ollm_tui.providers.gemini import GEMINI_URL, Gemini
+
+    return Gemini(
+        name=plan.name,
+        base_url=plan.settings.base_url or GEMINI_URL,
+        api_key=plan.hosted_key("gemini"),
+        store=plan.settings.store,
+        inactivity_seconds=plan.settings.timeout_seconds,
+        headers=plan.settings.headers,
+        card=plan.card("gemini"),
+    )
+
+
+def _bedrock(plan: _Plan) -> Provider:
+    from ollm_tui.providers.aws_credentials import AwsAccount
+    from ollm_tui.providers.bedrock import Bedrock
+
+    account = AwsAccount(plan.name, plan.environ, plan.settings.profile)
+    region = plan.settings.region or account.region()
+    if region is None:
+        raise Unavailable(
+            f"{plan.name} needs a region", f"set providers.{plan.name}.region, such as us-east-1"
+        )
+    return Bedrock(
+        name=plan.name,
+        region=region,
+        account=account,
+        base_url=plan.settings.base_url,
+        api_key=plan.key,
+        inactivity_seconds=plan.settings.timeout_seconds,
+        headers=plan.settings.headers,
+        caches=plan.settings.prompt_cache,
+        card=plan.card("bedrock"),
+    )
+
+
+def _responses(plan: _Plan, base_url: str, api_version: str | None = None) -> Provider:
+    from ollm_tui.providers.openai_responses import OpenAIResponses
+
+    return OpenAIResponses(
+        name=plan.name,
+        base_url=base_url,
+        api_key=plan.hosted_key("azure" if api_version else "openai"),
+        api_version=api_version,
+        store=plan.settings.store,
+        inactivity_seconds=plan.settings.timeout_seconds,
+        headers=plan.settings.headers,
+        card=plan.card("openai"),
+    )
+
+
+def _azure(plan: _Plan) -> Provider:
+    settings = plan.settings
+    if settings.base_url is None:
+        raise Unavailable(
+            f"provider {plan.name} has no baseUrl", "it is https://NAME.openai.azure.com"
+        )
+    address = settings.base_url.rstrip("/").removesuffix("/openai") + "/openai"
+    version = settings.api_version or AZURE_VERSION
+    if settings.api == "chat":
+        from ollm_tui.providers.openai_chat import OpenAICompatible
+
+        return OpenAICompatible(
+            name=plan.name,
+            base_url=address,
+            api_key=None,
+            inactivity_seconds=settings.timeout_seconds,
+            headers={"api-key": plan.hosted_key("azure") or "", **settings.headers},
+            azure_version=version,
+        )
+    return _responses(plan, address, version)
 
 
 def _openai(plan: _Plan) -> Provider:
@@ -281,10 +460,13 @@ def _openai(plan: _Plan) -> Provider:
             f"provider {plan.name} has no baseUrl",
             "add it to your settings; ollm config path says where they are",
         )
+    is_official = base_url is None or plan.settings.host in OPENAI_HOSTS
+    if plan.settings.api == "responses" or (plan.settings.api == "auto" and is_official):
+        return _responses(plan, base_url or OPENAI_URL)
     return OpenAICompatible(
         name=plan.name,
         base_url=base_url or OPENAI_URL,
-        api_key=plan.key,
+        api_key=plan.hosted_key("openai"),
         inactivity_seconds=plan.settings.timeout_seconds,
         headers=plan.settings.headers,
     )
@@ -300,5 +482,9 @@ _MAKERS: Mapping[str, Callable[[_Plan], Provider]] = {
     "embedded": _embedded,
     "ollama": _ollama,
     "openai": _openai,
+    "azure": _azure,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "bedrock": _bedrock,
     "scripted": _scripted,
 }

@@ -17,6 +17,7 @@ from ollm_tui.core.compression_events import (
     ContextCompressed,
     StageReached,
 )
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -45,6 +46,7 @@ from ollm_tui.core.tool_events import (
     ToolFinished,
     ToolStarted,
 )
+from ollm_tui.engine.project.outside_events import event_tree
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
@@ -70,6 +72,14 @@ async def with_room(
     async with aclosing(turn):
         async for event in turn:
             yield event
+
+
+async def length_notice(conversation: Conversation) -> str:
+    """Return a line that says so if the session has become long; else nothing."""
+    if not await conversation.became_long():
+        return ""
+    items = counted(len(conversation.state), "item")
+    return f"this session has {items} (retention.maxItems); it goes on here"
 
 
 class Headless:
@@ -100,13 +110,13 @@ class Headless:
         """Print an error before the turn as JSON; in text mode the caller reports it."""
         failure = TurnFailed(error.message, error.hint, type(error).__name__, None)
         if self._output == "stream-json":
-            self._print_json(_event_tree(failure))
+            self._print_json(event_tree(failure))
         elif self._output == "json":
             self._print_json(self._answer_tree(None, failure))
 
     def _take(self, event: AnyTurnEvent, code: int) -> int:
         if self._output == "stream-json":
-            self._print_json(_event_tree(event))
+            self._print_json(event_tree(event))
         match event:
             case TurnStarted():
                 self._session_id = event.session_id
@@ -228,15 +238,3 @@ class Headless:
         self._end_line()
         self._err.write(visible(f"ollm: {message}{f' ({hint})' if hint else ''}") + "\n")
         self._err.flush()
-
-
-def _event_tree(event: AnyTurnEvent) -> dict[str, Any]:
-    """Return an event for JSON; messages in it have the form they have on disk."""
-    tree: dict[str, Any] = msgspec.to_builtins(event)
-    for name, value in (
-        ("userMessage", getattr(event, "user_message", None)),
-        ("message", getattr(event, "message", None)),
-    ):
-        if isinstance(value, Message):
-            tree[name] = to_tree(value)
-    return tree

@@ -5,6 +5,7 @@ Only `ollm mcp` imports it, because the SDK takes about a second to load.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -34,9 +35,9 @@ INSTRUCTIONS = (
 log = logging.getLogger(__name__)
 
 
-async def serve(jobs: JobRegistry, tools: JobTools) -> None:
-    """Serve until stdin is closed, then end every job."""
-    server = build_server(tools)
+async def serve(jobs: JobRegistry, tools: JobTools, sandbox: str) -> None:
+    """Serve until stdin is closed, then end every job; `sandbox` tells clients what holds jobs."""
+    server = build_server(tools, sandbox)
     try:
         await jobs.reconcile()
         async with stdio_server() as (incoming, outgoing):
@@ -45,7 +46,7 @@ async def serve(jobs: JobRegistry, tools: JobTools) -> None:
         await jobs.close()
 
 
-def build_server(tools: JobTools) -> Server[Any]:
+def build_server(tools: JobTools, sandbox: str = "") -> Server[Any]:
     """Make a server of the job tools for any transport."""
     listed = [
         Tool(name=tool.name, description=tool.description, input_schema=tool.schema)
@@ -61,7 +62,7 @@ def build_server(tools: JobTools) -> Server[Any]:
     return Server(
         "ollm",
         version=__version__,
-        instructions=INSTRUCTIONS,
+        instructions=f"{INSTRUCTIONS} {sandbox}".rstrip(),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
@@ -75,7 +76,12 @@ async def answer(tools: JobTools, name: str, arguments: dict[str, Any]) -> CallT
         log.info("%s: %s", name, error.message)
         line = " ".join(f"{error.message} ({error.hint})".split())
         return CallToolResult(content=[TextContent(text=line)], is_error=True)
-    text = msgspec.json.encode(value).decode()
+    # In a thread, as all that takes longer for more output: the server answers others meanwhile.
+    text = await asyncio.to_thread(_json, value)
     # MCP allows only an object as structured content.
     structured: dict[str, Any] = {"items": value} if isinstance(value, list) else value
     return CallToolResult(content=[TextContent(text=text)], structured_content=structured)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -15,7 +15,7 @@ from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.tool import Decision
 from ollm_tui.core.tool_events import ApprovalRequested, LoopPaused
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.headless import Headless, with_room
+from ollm_tui.headless import Headless, length_notice, with_room
 
 SIGNAL_SECONDS = 0.01
 """The wait for a signal that ended the reading to reach the event loop: if it came later, it would
@@ -44,12 +44,14 @@ class PlainChat:
         self._out = out
         self._err = err
 
-    async def run(self) -> int:
-        """Chat until the input ends and return the exit code."""
+    async def run(self, question: str | None = None) -> int:
+        """Chat until the input ends and return the exit code; a question is asked at once."""
         choice = self._conversation.choice
         self._conversation.tools.can_ask = True
         who = visible(f"{choice.model} on {choice.provider.name}")
         self._say(f"{who}. /help for help, /quit to leave.\n")
+        if question:
+            await self._answer(question)
         while (text := self._read()) is not None:
             match text.strip():
                 case "":
@@ -80,6 +82,8 @@ class PlainChat:
             self._say(visible(f"{error.message} ({error.hint})\n"))
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+        if notice := await length_notice(conversation):
+            self._say(f"({notice})\n")
         self._say("\n")
 
     async def _with_questions(

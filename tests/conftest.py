@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 MODELS = Path(os.environ.get("OLLM_TEST_MODELS", REPOSITORY / ".cache" / "models"))
@@ -18,27 +19,78 @@ MODELS = Path(os.environ.get("OLLM_TEST_MODELS", REPOSITORY / ".cache" / "models
 
 LONG = bool(os.environ.get("OLLM_LONG"))
 """Whether there is time for everything: `make test-long`."""
+LEFT_OUT = (
+    "left out: tests marked long, and the full numbers of kills, histories and examples"
+    " (make test-long, make gates)"
+)
+
+SAME_EXAMPLES = bool(os.environ.get("OLLM_SAME_EXAMPLES"))
+"""Whether Hypothesis takes the same examples each time, to compare two versions by hand."""
+
+GATES = float(os.environ.get("GATE_SHARE") or 0)
+"""In `make gates`, the share of their runs that is done; 0 outside of it."""
+
+Tell = Callable[[str, object], None]
+"""The fixture `record_property`: what a test counted, for the table of `make gates`. A number, or
+"3/4" where three of four are as they should be."""
+
+
+def runs(usual: int, *, of_gate: int) -> int:
+    """How often something is tried: as a rule, and for a gate."""
+    return max(1, round(of_gate * GATES)) if GATES else usual
+
 
 settings.register_profile(
     "ollm",
-    max_examples=100,
-    # A change is judged by the same examples each time; the long run looks for new ones.
-    derandomize=not LONG,
+    max_examples=int(os.environ.get("OLLM_EXAMPLES", "100")),
+    # Said here because Hypothesis would otherwise choose by itself when it finds CI set.
+    derandomize=SAME_EXAMPLES,
+    # A failure that is seen once can be repeated and kept, also where no database is kept.
+    print_blob=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+settings.register_profile(
+    "first-failure",
+    settings.get_profile("ollm"),
+    phases=(Phase.explicit, Phase.generate),
+    database=None,
+)
 settings.load_profile("ollm")
+
+# A shell that starts this in the background has Ctrl+C ignored, and every program of the tests
+# would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Thousands of screens come and go: looking for garbage after every few objects takes a tenth of
 # the time of the whole suite.
 gc.set_threshold(100_000, 50, 50)
 
-_KEPT_VARIABLES = {"PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
+_KEPT_VARIABLES = {
+    "GATE_SHARE",  # processes of the tests have to know it too
+    *("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"),
+    "TEXTUAL_SNAPSHOT_TEMPDIR",  # where pytest-textual-snapshot gathers what goes into its report
+    "COVERAGE_PROCESS_CONFIG",  # `make coverage` measures what tests start, too
+}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that nobody waits for it at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what there is no time for; what takes long comes first, so that nobody waits for
+    it at the end."""
+    for item in items:
+        if "end_to_end" in item.path.parts:
+            item.add_marker("terminal")
+    if not LONG and (left_out := [item for item in items if item.get_closest_marker("long")]):
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=_is_short)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what an ordinary run does not do."""
+    if not LONG:
+        terminalreporter.write_line(LEFT_OUT)
 
 
 def _is_short(item: pytest.Item) -> bool:

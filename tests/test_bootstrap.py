@@ -11,15 +11,18 @@ import pytest
 
 from ollm_tui.bootstrap import Providers, open_session_jobs, open_workspace
 from ollm_tui.core.errors import AuthFailed, ModelMissing, Unavailable, UsageError
+from ollm_tui.core.provider import Missed
+from ollm_tui.engine.conversation.model_choice import ModelChooser
 from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import Locations
-from ollm_tui.settings.schema import ProviderSettings, Settings
+from ollm_tui.settings.schema import ModelSettings, ProviderSettings, Settings
 from tests.stand_ins.http_server import HttpServer
 from tests.stand_ins.ollama_server import MODEL, OllamaServer
 from tests.stand_ins.ollama_server import THINKER as DEFAULT
 from tests.stand_ins.openai_server import answering, by_path
 
+CLOUD_MODEL = "gpt-oss:120b-cloud"
 NOBODY = "http://127.0.0.1:1"
 Open = Callable[..., Providers]
 
@@ -43,7 +46,7 @@ async def open_providers(home: Path) -> AsyncGenerator[Open, None]:
 async def selected(
     providers: Providers, provider: str | None = None, model: str | None = None
 ) -> tuple[str, str]:
-    chosen, name = await providers.select(provider, model)
+    chosen, name, _ = await providers.select(provider, model)
     return chosen.name, name
 
 
@@ -56,6 +59,75 @@ async def test_ollama_answers_if_it_is_there_and_has_a_model(open_providers: Ope
 
 async def test_without_ollama_the_embedded_model_answers(open_providers: Open) -> None:
     assert await selected(open_providers()) == ("embedded", DEFAULT_MODEL)
+
+
+async def test_an_absent_ollama_is_nothing_to_talk_about(open_providers: Open) -> None:
+    chosen = await open_providers().select(None, None)
+    assert chosen.missed == Missed("ollama", "")
+
+
+async def test_a_name_without_a_tag_means_the_latest(open_providers: Open) -> None:
+    async with OllamaServer() as server:
+        providers = open_providers(server.url)
+        assert await selected(providers, model="llama3.2") == ("ollama", "llama3.2")
+        with pytest.raises(ModelMissing):
+            await selected(providers, model="qwen3")  # only its 8b is there
+
+
+async def test_a_cloud_model_is_used_only_if_it_is_asked_for(open_providers: Open) -> None:
+    async with OllamaServer() as server:
+        server.add_cloud_model(CLOUD_MODEL)
+        server.loaded[CLOUD_MODEL] = 4096
+        providers = open_providers(server.url)
+        assert await selected(providers) == ("ollama", DEFAULT)
+        assert await selected(providers, model=CLOUD_MODEL) == ("ollama", CLOUD_MODEL)
+        chooser = ModelChooser(Settings(), providers)
+        assert (await chooser.choose(None, CLOUD_MODEL)).remote_host == "ollama.com"
+        assert (await chooser.choose(None, None)).remote_host is None
+        del server.models[MODEL], server.models[DEFAULT]
+        chosen = await open_providers(server.url).select(None, None)
+        assert chosen.provider.name == "embedded"
+        assert chosen.missed == Missed("ollama", "Ollama has only cloud models")
+
+
+async def test_a_slow_ollama_is_waited_for(open_providers: Open) -> None:
+    async with OllamaServer() as server:
+        server.delay_seconds = 0.4  # more than a busy machine was once given
+        assert await selected(open_providers(server.url)) == ("ollama", DEFAULT)
+
+
+async def test_an_ollama_that_does_not_answer_is_named_and_found_again(home: Path) -> None:
+    async with OllamaServer() as server:
+        server.awake.clear()
+        environ = {"OLLAMA_HOST": server.url}
+        providers = Providers(Settings(), environ, home / "models", ollama_seconds=0.1)
+        chooser = ModelChooser(Settings(), providers, offer_seconds=0.1)
+        choice = await chooser.choose(None, None)
+        assert choice.reason == (
+            f"Ollama did not answer within 0.1 s; {DEFAULT_MODEL} on embedded answers"
+        )
+        assert await chooser.came_back("ollama") is None
+        server.awake.set()
+        patient = ModelChooser(Settings(), providers)
+        assert await patient.came_back("ollama") == DEFAULT
+        await providers.close()
+
+
+async def test_settings_of_a_model_count_under_each_of_its_names(open_providers: Open) -> None:
+    async with OllamaServer() as server:
+        settings = Settings(models={"llama3.2": ModelSettings(window=2048)})
+        chooser = ModelChooser(settings, open_providers(server.url))
+        for name in ("llama3.2", "llama3.2:latest"):
+            assert (await chooser.choose("ollama", name)).window == 2048
+
+
+async def test_what_would_be_sent_where_is_known_without_a_key(open_providers: Open) -> None:
+    locked = ProviderSettings(base_url="https://api.example.com/v1", key_env="NO_SUCH_VARIABLE")
+    settings = Settings(providers={"locked": locked})
+    chooser = ModelChooser(settings, open_providers(providers=settings.providers))
+    assert await chooser.destination("locked", "m") == "api.example.com"
+    assert await chooser.destination("embedded", None) is None
+    assert await chooser.destination(None, "no-such-model") is None
 
 
 async def test_an_absent_ollama_is_asked_once(open_providers: Open) -> None:
@@ -107,7 +179,7 @@ async def test_a_provider_that_cannot_be_used_says_why(open_providers: Open) -> 
         "nowhere": ProviderSettings(kind="openai"),
     }
     providers = open_providers(providers=settings)
-    for name, error in (("locked", AuthFailed), ("later", Unavailable), ("nowhere", Unavailable)):
+    for name, error in (("locked", AuthFailed), ("later", AuthFailed), ("nowhere", Unavailable)):
         with pytest.raises(error) as caught:
             await providers.get(name)
         assert caught.value.hint

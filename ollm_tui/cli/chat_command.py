@@ -7,17 +7,27 @@ import contextlib
 import gc
 import logging
 import os
+import select
 import signal
+import stat
 import sys
 from argparse import Namespace
 from collections.abc import AsyncGenerator, Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from ollm_tui.cli.store import passphrase_prompt, read_settings, warn_of
+from ollm_tui.cli.store import (
+    passphrase_prompt,
+    read_settings,
+    shut_out_others,
+    tell_of_project,
+    warn_of,
+)
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
-from ollm_tui.core.intake import visible
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.logs import start_logging
 from ollm_tui.settings.loaded import Loaded
 
@@ -28,11 +38,23 @@ if TYPE_CHECKING:
     from ollm_tui.headless import Headless
     from ollm_tui.services.hooks import HookNotice
     from ollm_tui.services.sessions.prompt_memory import PromptMemory
+    from ollm_tui.tui.app import OllmApp
 
+SHORT_ID = 8
+"""Characters of a session's ID that are enough to find it by."""
+PIPE_SECONDS = 3.0
+"""How long a pipe is waited for: one that a script left open may never give a byte."""
 COLLECTED_AFTER_SECONDS = 1.0
 """How long after the start garbage collection is switched on."""
 
 log = logging.getLogger(__name__)
+
+
+class Asked(NamedTuple):
+    """What is to be answered on stdout."""
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
 
 
 def run(arguments: Namespace) -> int:
@@ -41,8 +63,11 @@ def run(arguments: Namespace) -> int:
         from ollm_tui.cli.session_listing import list_sessions
 
         return list_sessions(arguments)
-    prompt = _prompt(arguments)
-    loaded = read_settings()
+    asked = _asked(arguments)
+    prompt = asked.text if asked else None
+    if arguments.resume == "" and (asked or arguments.plain or not _is_terminal()):
+        raise UsageError("--resume needs an ID here", "ollm sessions list")
+    loaded = shut_out_others(read_settings())
     start_logging(loaded.locations.home, debug=arguments.debug)
     plain = arguments.plain or loaded.settings.ui.plain or not _is_terminal()
     if prompt is None and not plain:
@@ -50,7 +75,8 @@ def run(arguments: Namespace) -> int:
     else:
         gc.enable()
         warn_of(loaded)
-        work = _converse(loaded, arguments, prompt)
+        tell_of_project(loaded)
+        work = _converse(loaded, arguments, asked)
     try:
         return asyncio.run(work)
     except OllmError as error:
@@ -62,26 +88,49 @@ def run(arguments: Namespace) -> int:
         raise KeyboardInterrupt from error  # told to end: the same as Ctrl+C
 
 
-async def _converse(loaded: Loaded, arguments: Namespace, prompt: str | None) -> int:
+async def _converse(loaded: Loaded, arguments: Namespace, asked: Asked | None) -> int:
     task = asyncio.current_task()
     assert task is not None
     _when_told_to_end(task.cancel)
     async with _conversation(loaded, arguments) as (conversation, problems):
         for problem in problems:
             sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
-        if prompt is not None:
-            return await _answer(conversation, prompt, arguments)
-        return await _chat(conversation)
+        if reason := conversation.choice.reason:
+            sys.stderr.write(f"ollm: {visible(reason)}\n")
+        if asked:
+            return await _answer(conversation, asked, arguments)
+        return await _chat(conversation, arguments.question)
 
 
 async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
-    """Run the full screen, which is shown first; everything else is opened behind it."""
+    """Run the full screen, and again if the user has just agreed to settings of the project."""
+    while True:
+        app = await _one_screen(loaded, arguments)
+        left = app.conversation
+        if not app.starts_again:
+            _tell_way_back(left)
+            return app.return_value or 0
+        loaded = read_settings()
+        arguments.question = None  # asked already
+        arguments.resume = left.session_id if left and len(left.state) else None
+        arguments.continue_latest = False
+
+
+def _tell_way_back(left: Conversation | None) -> None:
+    """Say how to come back to the session that was left."""
+    if left and len(left.state) and left.is_kept and not left.unsaved:
+        sys.stdout.write(f"Continue this session: ollm --resume {left.session_id[:SHORT_ID]}\n")
+
+
+async def _one_screen(loaded: Loaded, arguments: Namespace) -> OllmApp:
+    """Show the screen first, open everything else behind it, and close that in the end."""
     from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.frame import Beginning
     from ollm_tui.tui.terminal.abilities import abilities
 
     if not os.environ.get("NO_COLOR"):
         os.environ.pop("NO_COLOR", None)  # an empty value means nothing, but Textual obeys it
-    background = _Background(loaded, ephemeral=arguments.ephemeral)
+    background = _Background(loaded, ephemeral=arguments.ephemeral, events=arguments.events)
     if loaded.settings.retention.encrypt_at_rest:
         # It asks for the passphrase, which is not possible any more when the screen is shown.
         background.open_workspace()
@@ -90,14 +139,15 @@ async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
         background,
         lambda workspace: _open(workspace, arguments),
         abilities(os.environ, sys.stdout.encoding),
+        Beginning(arguments.question or "", picks_session=arguments.resume == ""),
     )
     _when_told_to_end(lambda: app.call_later(app.leave))
     asyncio.get_running_loop().call_later(COLLECTED_AFTER_SECONDS, _collect_garbage)
     try:
-        code = await app.run_async()
+        await app.run_async()
         if app.failure:
             raise app.failure
-        return code or 0
+        return app
     finally:
         await background.close(app.conversation)
 
@@ -105,7 +155,10 @@ async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
 class _Background:
     """Opens the workspace, jobs and prompt memory behind a front end when they are first needed."""
 
-    def __init__(self, loaded: Loaded, *, ephemeral: bool) -> None:
+    def __init__(self, loaded: Loaded, *, ephemeral: bool, events: str | None = None) -> None:
+        from ollm_tui.engine.project.outside_events import EventsFile
+
+        self._events = EventsFile(Path(events)) if events else None
         self._loaded = loaded
         self._ephemeral = ephemeral
         self._workspace: Workspace | None = None
@@ -118,6 +171,8 @@ class _Background:
             self._workspace = open_workspace(
                 self._loaded, os.environ, passphrase_prompt(), self.open_jobs
             )
+            if self._events:
+                self._workspace.events.subscribe(self._events.take)
         return self._workspace
 
     def open_memory(self) -> PromptMemory:
@@ -142,6 +197,8 @@ class _Background:
                 await _close(self._workspace, conversation)
         finally:
             await self._workspace.close()
+            if self._events:
+                self._events.close()
 
 
 def _collect_garbage() -> None:
@@ -156,7 +213,7 @@ async def _conversation(
 ) -> AsyncGenerator[tuple[Conversation, tuple[str, ...]]]:
     """Open the conversation the arguments ask for, with what is wrong with it; close it at the
     end."""
-    background = _Background(loaded, ephemeral=arguments.ephemeral)
+    background = _Background(loaded, ephemeral=arguments.ephemeral, events=arguments.events)
     workspace = background.open_workspace()
     if workspace.hooks:
         workspace.hooks.told.subscribe(_tell_about_hook)
@@ -182,12 +239,15 @@ async def _close(workspace: Workspace, conversation: Conversation) -> None:
     await _clean_up(workspace, conversation)
 
 
-async def _answer(conversation: Conversation, prompt: str, arguments: Namespace) -> int:
-    from ollm_tui.headless import with_room
+async def _answer(conversation: Conversation, asked: Asked, arguments: Namespace) -> int:
+    from ollm_tui.headless import length_notice, with_room
 
     conversation.on_overflow = arguments.on_overflow
-    turn = with_room(conversation, conversation.send(prompt))
-    return await _front_end(arguments).show(turn)
+    turn = with_room(conversation, conversation.send(asked.text, asked.attachments))
+    code = await _front_end(arguments).show(turn)
+    if notice := await length_notice(conversation):
+        sys.stderr.write(f"ollm: {notice} (without -c a new session begins)\n")
+    return code
 
 
 def _front_end(arguments: Namespace) -> Headless:
@@ -196,20 +256,37 @@ def _front_end(arguments: Namespace) -> Headless:
     return Headless(arguments.output, sys.stdout, sys.stderr)
 
 
-async def _chat(conversation: Conversation) -> int:
+async def _chat(conversation: Conversation, question: str | None) -> int:
     from ollm_tui.plain import PlainChat
 
     with contextlib.suppress(ImportError):
         import_module("readline")  # importing it gives input() line editing, where there is one
-    return await PlainChat(conversation, input, sys.stdout, sys.stderr).run()
+    return await PlainChat(conversation, input, sys.stdout, sys.stderr).run(question)
 
 
 async def _open(workspace: Workspace, arguments: Namespace) -> tuple[Conversation, tuple[str, ...]]:
     wishes = {"provider": arguments.provider, "model": arguments.model}
     session_id = await _session_to_continue(workspace, arguments)
     if session_id is None:
-        return await workspace.begin(**wishes, ephemeral=arguments.ephemeral), ()
-    return await workspace.resume(session_id, **wishes)
+        conversation = await workspace.begin(**wishes, ephemeral=arguments.ephemeral)
+        return await _equipped(workspace, conversation, arguments), ()
+    conversation, problems = await workspace.resume(session_id, **wishes)
+    return await _equipped(workspace, conversation, arguments), problems
+
+
+async def _equipped(
+    workspace: Workspace, conversation: Conversation, arguments: Namespace
+) -> Conversation:
+    """Add the task and the state of the project, where the arguments ask for them."""
+    try:
+        if arguments.task:
+            await workspace.task.pin(conversation.notes, arguments.task)
+        if arguments.context:
+            await workspace.project.add_all(conversation.notes)
+    except BaseException:  # also when cancelled: the lock of the session must not stay
+        await conversation.close()
+        raise
+    return conversation
 
 
 async def _session_to_continue(workspace: Workspace, arguments: Namespace) -> str | None:
@@ -232,13 +309,39 @@ async def _clean_up(workspace: Workspace, conversation: Conversation) -> None:
         sys.stderr.write(f"ollm: {what} moved to the trash (ollm sessions trash list)\n")
 
 
-def _prompt(arguments: Namespace) -> str | None:
-    """Return the prompt of `-p`, from stdin if it is "-"; None without one."""
-    prompt: str | None = getattr(arguments, "prompt", None)
-    if prompt != "-":
-        return prompt
-    data = sys.stdin.buffer.read()
-    return data.decode("utf-8", "replace")
+def _asked(arguments: Namespace) -> Asked | None:
+    """Return what is to be answered on stdout: the prompt of `-p`, or a question where there is no
+    terminal to chat in; None to chat."""
+    prompt: str | None = arguments.prompt
+    if prompt is None and arguments.question and not arguments.plain and not _is_terminal():
+        prompt = arguments.question
+    if prompt is None:
+        return None
+    if prompt == "-":
+        return Asked(sys.stdin.buffer.read().decode("utf-8", "replace"))
+    piped = _piped_text()
+    if not piped:
+        return Asked(prompt)
+    return Asked(prompt, (Attachment(name="stdin", media_type="text/plain", content=piped),))
+
+
+def _piped_text() -> str:
+    """Return what a pipe or a redirected file holds, without terminal controls; else nothing.
+
+    A terminal and /dev/null are nothing that is piped.
+    """
+    try:
+        number = sys.stdin.fileno()
+        mode = os.fstat(number).st_mode
+    except (OSError, ValueError):  # closed, or not a real file
+        return ""
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        if not select.select([number], [], [], PIPE_SECONDS)[0]:
+            sys.stderr.write("ollm: nothing came from stdin; going on without it\n")
+            return ""
+    elif not stat.S_ISREG(mode):
+        return ""
+    return clean(sys.stdin.buffer.read().decode("utf-8", "replace"))
 
 
 def _is_terminal() -> bool:

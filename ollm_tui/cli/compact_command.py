@@ -54,7 +54,11 @@ async def _compress(conversation: Conversation, arguments: Namespace) -> int:
     compression, front = conversation.compression, Headless("text", sys.stdout, sys.stderr)
     compression.folds_own = True  # nobody is here to be asked
     code = 1
-    events = compression.run(strategy=arguments.strategy, instructions=arguments.instructions or "")
+    events = compression.run(
+        strategy=arguments.strategy,
+        instructions=arguments.instructions or "",
+        target=arguments.to,
+    )
     async for event in events:
         match event:
             case ContextCompressed():
@@ -74,7 +78,9 @@ async def _compress(conversation: Conversation, arguments: Namespace) -> int:
 async def _preview(conversation: Conversation, arguments: Namespace) -> int:
     """Print what would become of each message; nothing is changed."""
     events = conversation.compression.preview(
-        strategy=arguments.strategy, instructions=arguments.instructions or ""
+        strategy=arguments.strategy,
+        instructions=arguments.instructions or "",
+        target=arguments.to,
     )
     async for event in events:
         match event:

@@ -15,13 +15,20 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from ollm_tui.cli.store import read_settings
+from ollm_tui.core.counts import counted
 from ollm_tui.settings.keys import KeyPath
-from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loaded import Loaded, ProjectSettings
 from ollm_tui.settings.resources import default_config, themes_directory
 from ollm_tui.settings.warning import dotted, printable
 
 HIDDEN = "***"
 """Stands for a value that may be a secret."""
+_STANDING = {
+    True: "you trusted it, so these count",
+    False: "you said never, so these do not count",
+    None: "not trusted yet, so these do not count; open ollm in this folder to decide",
+}
+"""What the user's answer about a project's settings means for what they would change."""
 _PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _NOT_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
@@ -37,13 +44,16 @@ def show(args: Namespace) -> int:
     tree = cast(dict[str, Any], _without_secrets(msgspec.to_builtins(loaded.settings), ()))
     if args.json:
         sources = {dotted(path): source.layer for path, source in loaded.sources.items()}
-        print(json.dumps({"settings": tree, "sources": sources}, indent=2))
+        project = _project_tree(loaded.project) if loaded.project else None
+        print(json.dumps({"settings": tree, "sources": sources, "project": project}, indent=2))
     else:
         for line in _yaml_lines(tree, (), loaded):
             print(line)
+        for line in _project_lines(loaded.project):
+            print(f"# {line}")
     if loaded.warnings:
-        count = len(loaded.warnings)
-        print(f"{count} problem(s) found; `ollm config check` lists them", file=sys.stderr)
+        found = counted(len(loaded.warnings), "problem")
+        print(f"{found} found; `ollm config check` lists them", file=sys.stderr)
     return 0
 
 
@@ -67,11 +77,12 @@ def check(_args: Namespace) -> int:
     """Print what is wrong with the settings, one line each; returns 1 if anything is."""
     loaded = read_settings()
     problems = [*map(str, loaded.warnings), *_problems_of_the_screen(loaded)]
-    for problem in problems:
-        print(problem)
-    if not problems:
-        print("ok")
-    return 1 if problems else 0
+    for line in (*problems, *_project_lines(loaded.project)):
+        print(line)
+    if problems or (loaded.project and loaded.project.problems):
+        return 1
+    print("ok")
+    return 0
 
 
 def _problems_of_the_screen(loaded: Loaded) -> list[str]:
@@ -86,6 +97,29 @@ def _problems_of_the_screen(loaded: Loaded) -> list[str]:
         known = ", ".join(theme_names())
         problems.append(f"ui.theme: there is no theme {settings.ui.theme!r}; there are: {known}")
     return problems
+
+
+def _project_lines(project: ProjectSettings | None) -> Iterator[str]:
+    """Yield what a project's file sets, whether it counts, and what of it is refused and why."""
+    if project is None:
+        return
+    if project.changes:
+        yield f"{project.file}: {_STANDING[project.is_trusted]}"
+        yield from (f"{change.place}: {change}" for change in project.changes)
+    yield from map(str, project.problems)
+
+
+def _project_tree(project: ProjectSettings) -> dict[str, object]:
+    changes = [
+        {"key": dotted(change.path), "before": change.before, "after": change.after}
+        for change in project.changes
+    ]
+    return {
+        "file": project.file,
+        "trusted": project.is_trusted,
+        "changes": changes,
+        "problems": list(map(str, project.problems)),
+    }
 
 
 def _places(loaded: Loaded) -> Iterator[tuple[str, Path]]:

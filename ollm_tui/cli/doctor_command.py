@@ -18,7 +18,9 @@ from ollm_tui.cli.store import open_library, read_settings
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, ProviderError
 from ollm_tui.core.intake import clean
-from ollm_tui.services.sessions.session_library import SessionLibrary, damaged, repair
+from ollm_tui.services.jobs.supervisor import can_hold_detached
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.session_repair import damaged, repair
 from ollm_tui.settings.loaded import Loaded
 
 if TYPE_CHECKING:
@@ -42,8 +44,10 @@ def run(arguments: Namespace) -> int:
             return _repair(library, arguments.repair)
         findings = [
             *_versions(),
+            *_git(),
             *_settings(loaded),
             *_home(loaded.locations.home),
+            *_jobs(),
             *_store(library),
             *_providers(loaded),
         ]
@@ -68,11 +72,23 @@ def _versions() -> Iterator[Finding]:
         yield Finding("versions", False, f"no engine for embedded models ({hint})")
 
 
+def _git() -> Iterator[Finding]:
+    from ollm_tui.services.files.git_program import GitProgram
+
+    if GitProgram(os.environ).is_installed:
+        yield Finding("git", True, "git lists the files of projects")
+    else:
+        without = "without git, .gitignore is read by pathspec, which differs in rare cases"
+        yield Finding("git", True, f"{without} (install git)")
+
+
 def _settings(loaded: Loaded) -> Iterator[Finding]:
     for warning in loaded.warnings:
         yield Finding("settings", False, str(warning))
     if not loaded.warnings:
         yield Finding("settings", True, f"nothing wrong in {loaded.locations.user_config}")
+    if loaded.project and loaded.project.notice:
+        yield Finding("settings", loaded.project.awaits_answer, loaded.project.notice)
 
 
 def _home(home: Path) -> Iterator[Finding]:
@@ -87,6 +103,12 @@ def _home(home: Path) -> Iterator[Finding]:
     yield Finding(
         "home", not others, text + (" (others can look into it: chmod 700)" * bool(others))
     )
+
+
+def _jobs() -> Iterator[Finding]:
+    if not can_hold_detached():
+        text = "on this system, a program that detaches itself from its command outlives it"
+        yield Finding("jobs", True, text)
 
 
 def _free(path: Path) -> str:

@@ -11,7 +11,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 
-from ollm_tui.cli.parser import build_parser, group_of
+from ollm_tui.cli.parser import parser_for
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 
@@ -27,8 +27,10 @@ def run(argv: Sequence[str] | None = None) -> int:
         # A terminal that cannot show a character is no reason to fail.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    arguments = build_parser(group_of(argv)).parse_args(argv)
+    arguments = parser_for(argv).parse_args(argv)
     try:
+        if arguments.debug and arguments.group != "chat":  # which does it itself, always
+            _start_log()
         code = _command(arguments.group)(arguments)
         sys.stdout.flush()
         return code
@@ -74,13 +76,24 @@ def _command(group: str) -> Callable[[Namespace], int]:
             from ollm_tui.cli.doctor_command import run
         case "jobs":
             from ollm_tui.cli.jobs_command import run
+        case "extensions":
+            from ollm_tui.cli.others.extensions_command import run
         case "mcp":
             from ollm_tui.cli.mcp_command import run
         case "completion":
             from ollm_tui.cli.completion_command import run
+        case "man":
+            from ollm_tui.cli.man_command import run
         case _:
             raise AssertionError(f"the parser knows {group!r}, which has no module")
     return run
+
+
+def _start_log() -> None:
+    from ollm_tui.cli.store import read_settings
+    from ollm_tui.services.logs import start_logging
+
+    start_logging(read_settings().locations.home, debug=True)
 
 
 def _reopen_closed_streams() -> None:

@@ -13,7 +13,8 @@ from ollm_tui.cli.store import load
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.intake import clean
-from ollm_tui.core.provider import CanPull, ModelInfo, Provider
+from ollm_tui.core.provider import CanPull, HasSearchModels, ModelInfo, Provider
+from ollm_tui.providers.llama_cpp.model_catalogue import SEARCH_MODEL
 
 
 def run(arguments: Namespace) -> int:
@@ -42,7 +43,7 @@ async def _info(providers: Providers, arguments: Namespace) -> int:
     matches = [
         (name, info)
         for name, info in await _all_models(providers, arguments.provider)
-        if info.name == arguments.model
+        if info.is_called(arguments.model)
     ]
     if not matches:
         raise ModelMissing(f"there is no model {arguments.model!r}", "ollm models list")
@@ -59,7 +60,7 @@ async def _info(providers: Providers, arguments: Namespace) -> int:
 async def _pull(providers: Providers, arguments: Namespace) -> int:
     embedded = await providers.get("embedded")
     model = arguments.model or await embedded.default_model()
-    ours = {info.name: info for info in await embedded.list_models()}
+    ours = {info.name: info for info in await _models_of(embedded)}
     name = arguments.provider or ("embedded" if model in ours else "ollama")
     if arguments.if_missing and name == "embedded" and model in ours and ours[model].installed:
         return 0
@@ -73,7 +74,10 @@ async def _pull(providers: Providers, arguments: Namespace) -> int:
             raise
         hint = f"without Ollama these can be fetched: {', '.join(ours)}"
         raise ModelMissing(f"{model} cannot be fetched: {error.message}", hint) from error
-    print(f"{model} is ready. Use it with: ollm --provider {name} --model {model}")
+    if name == "embedded" and model == SEARCH_MODEL:
+        print(f"{model} is ready. Searches find by meaning now, in English.")
+    else:
+        print(f"{model} is ready. Use it with: ollm --provider {name} --model {model}")
     return 0
 
 
@@ -99,13 +103,21 @@ async def _all_models(providers: Providers, only: str | None) -> list[tuple[str,
     found: list[tuple[str, ModelInfo]] = []
     for name in [only] if only else providers.names():
         try:
-            models = await (await providers.get(name)).list_models()
+            models = await _models_of(await providers.get(name))
         except ProviderError:
             if only:
                 raise
             continue
         found += [(name, info) for info in models]
     return found
+
+
+async def _models_of(provider: Provider) -> list[ModelInfo]:
+    """Return all models of a provider, those for searches last."""
+    models = list(await provider.list_models())
+    if isinstance(provider, HasSearchModels):
+        models += [each for each in await provider.search_models() if each not in models]
+    return models
 
 
 async def _full_tree(provider: Provider, info: ModelInfo) -> dict[str, object]:
@@ -133,14 +145,16 @@ def _tree(info: ModelInfo) -> dict[str, object]:
         "parameters": info.parameters,
         "quantization": info.quantization,
         "note": info.note,
+        "remoteHost": info.remote_host,
     }
 
 
 def _row(provider: str, info: ModelInfo) -> tuple[str, ...]:
     window = f"{short_count(info.max_window)} window" if info.max_window else ""
     size = f"{info.size_bytes / 1e6:,.0f} MB" if info.size_bytes else ""
-    note = info.note if info.installed else f"not fetched yet; {info.note}".rstrip("; ")
-    return (provider, clean(info.name), size, window, clean(note))
+    away = f"sent to {info.remote_host}" if info.remote_host else ""
+    notes = ("" if info.installed else "not fetched yet", away, info.note)
+    return (provider, clean(info.name), size, window, clean("; ".join(filter(None, notes))))
 
 
 def _words(value: object) -> str:

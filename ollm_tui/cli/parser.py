@@ -13,8 +13,10 @@ from ollm_tui.cli.output import terminal_width
 _EXAMPLES = """\
 examples:
   ollm                                   chat
+  ollm "What is a context window?"       chat, and ask this at once
+  ollm -r                                choose a session and go on with it
   ollm -p "What is a context window?"    one question, the answer on stdout
-  git diff | ollm -p -                   the question from stdin
+  git diff | ollm -p "Review this"       with what comes from a pipe
   ollm -p "And in one sentence?" -c      go on with the latest session
   ollm sessions list                     what was said so far
   ollm snapshots list                    where one can go back to
@@ -39,21 +41,37 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and leave with exit code 2."""
+        message = message.removeprefix("argument question: ")  # nobody typed that name
         sys.stderr.write(f"ollm: {message} ({self.prog} --help)\n")
         raise SystemExit(2)
 
 
-def build_parser(only: str | None = None) -> Parser:
-    """Build the parser; with `only`, for that command group alone, which makes a start faster."""
+STRATEGIES = ("hybrid", "summarize", "truncate", "provider")
+"""The ways to compress."""
+
+
+def build_parser(only: str | None = None, *, asks: bool = False) -> Parser:
+    """Build the parser; with `only`, for that command group alone, which makes a start faster.
+
+    With `asks` it takes a question in the place of a command.
+    """
     parser = Parser(
         prog="ollm",
         description="Long conversations with language models, in a terminal.",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("--version", action="version", version=f"ollm {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"ollm {__version__}", help="print the version"
+    )
+    parser.add_argument(
+        "--man", dest="group", action="store_const", const="man", help="print the manual page"
+    )
     parser.add_argument("--debug", action="store_true", help="log more, show full errors")
     parser.add_argument(
-        "-p", "--prompt", metavar="TEXT", help="answer this on stdout and exit; - reads stdin"
+        "-p",
+        "--prompt",
+        metavar="TEXT",
+        help="answer this on stdout and exit; - reads it from stdin, else what is piped goes along",
     )
     parser.add_argument(
         "--output",
@@ -68,7 +86,10 @@ def build_parser(only: str | None = None) -> Parser:
         help="with -p: what to do when the conversation is too long (compress)",
     )
     _add_conversation_options(parser)
-    parser.set_defaults(group="chat", command=None)
+    parser.set_defaults(group="chat", command=None, question=None)
+    if asks:
+        parser.add_argument("question", nargs="?", type=_question)
+        return parser
     groups = parser.add_subparsers(metavar="COMMAND", title="commands")
     for name in [only] if only else _GROUPS:
         text, fill = _GROUPS[name]
@@ -78,14 +99,25 @@ def build_parser(only: str | None = None) -> Parser:
     return parser
 
 
-def group_of(argv: Sequence[str]) -> str | None:
-    """Return the command group that a command line begins with; None if it is not certain."""
-    return argv[0] if argv and argv[0] in _GROUPS else None
+def parser_for(argv: Sequence[str]) -> Parser:
+    """Build the parser for a command line, and no more of it than that needs."""
+    if argv and argv[0] in _GROUPS:
+        return build_parser(argv[0])
+    words = [word for word in argv if not word.startswith("-")]
+    is_help = not {"-h", "--help"}.isdisjoint(argv)
+    return build_parser(asks=bool(words) and not is_help and _GROUPS.keys().isdisjoint(words))
 
 
 def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--resume", metavar="ID", help="continue that session")
+    which.add_argument(
+        "-r",
+        "--resume",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="continue that session; without an ID, choose one",
+    )
     which.add_argument(
         "-c",
         "--continue",
@@ -97,6 +129,11 @@ def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", help="the model that answers")
     parser.add_argument("--provider", metavar="P", help="the provider it runs on")
     parser.add_argument("--ephemeral", action="store_true", help="keep nothing on disk")
+    parser.add_argument("--events", metavar="FILE", help="write all events into a file, as JSON")
+    parser.add_argument("--task", metavar="ID", help="the task of the project it is about")
+    parser.add_argument(
+        "--context", action="store_true", help="with files, git state, tasks and recent errors"
+    )
     parser.add_argument("--plain", action="store_true", help="plain lines instead of a screen")
 
 
@@ -124,6 +161,7 @@ def _sessions(parser: Parser) -> None:
     listing.add_argument(
         "--project", metavar="P", help="only those of a project: its folder or name"
     )
+    listing.add_argument("--cost", action="store_true", help="also what each has cost")
     listing.add_argument("--archived", action="store_true", help="only those that are archived")
     listing.add_argument("--all", action="store_true", help="also those that are archived")
     _json(listing)
@@ -131,12 +169,10 @@ def _sessions(parser: Parser) -> None:
     view = add("view", "read a session", "ID")
     _json(view)
     export = add("export", "write a session as JSON, Markdown or a web page", "ID")
-    export.add_argument("--format", choices=("json", "md", "html"), help="json unless F says it")
+    export.add_argument("--format", choices=("json", "md", "html"), help="JSON unless F says it")
     export.add_argument("--output", metavar="F", help="the file to write; stdout without it")
     export.add_argument("--bundle", action="store_true", help="with its snapshots, to import again")
-    add("import", "take in an export or bundle, or a session of an older program").add_argument(
-        "file"
-    )
+    _import(add)
     add("rename", "give a session another title", "ID").add_argument("title", nargs="+")
     pin = add("pin", "keep a session from being cleaned up", "ID")
     pin.add_argument("--off", action="store_true", help="let go of it again")
@@ -148,8 +184,9 @@ def _sessions(parser: Parser) -> None:
     fork = add("fork", "copy a session into a new one", "ID")
     fork.add_argument("--at", metavar="MESSAGE", help="only up to that message")
     compact = add("compact", "compress what the model sees of a session; nothing is lost", "ID")
-    compact.add_argument("--strategy", choices=("hybrid", "summarize", "truncate"))
+    compact.add_argument("--strategy", choices=STRATEGIES, help="else as the settings say")
     compact.add_argument("--instructions", metavar="TEXT", help="what to take care of")
+    compact.add_argument("--to", type=_limit, metavar="N", help="to at most N tokens")
     compact.add_argument("--preview", action="store_true", help="only say what would happen")
     compact.add_argument("--undo", action="store_true", help="take the last compression back")
     _json(compact)
@@ -164,10 +201,23 @@ def _sessions(parser: Parser) -> None:
         "--keep", type=_count, metavar="N", help="all but the newest N; else as the settings say"
     )
     cleanup.add_argument("--dry-run", action="store_true", help="only say what would be moved")
-    trash = add("trash", "what cleaning up removed; kept for 30 days")
-    actions = trash.add_subparsers(dest="action", metavar="list|restore", required=True)
-    _json(actions.add_parser("list", help="what is in the trash"))
-    actions.add_parser("restore", help="bring a session back").add_argument("id", metavar="ID")
+    trash = _commands(add("trash", "what cleaning up removed; kept for 30 days"), "action")
+    _json(trash("list", "what is in the trash"))
+    trash("restore", "bring a session back", "ID")
+    _yes(trash("empty", "delete what is in the trash for good"))
+
+
+def _import(add: Callable[..., Parser]) -> None:
+    taking = add("import", "take in an export or bundle, or sessions of another program")
+    taking.add_argument("file", nargs="*", help="with --from: only these files")
+    taking.add_argument(
+        "--from",
+        dest="program",
+        metavar="PROGRAM",
+        choices=("chatgpt", "claude-code", "codex", "gemini-cli", "llm", "opencode"),
+        help="chatgpt (its export), claude-code, codex, gemini-cli, llm or opencode",
+    )
+    taking.add_argument("--project", metavar="P", help="with --from: only those of that folder")
 
 
 def _search(add: Callable[..., Parser]) -> None:
@@ -179,7 +229,9 @@ def _search(add: Callable[..., Parser]) -> None:
         "  ollm sessions search 'parse_config(' --json"
     )
     search.add_argument("words", metavar="WORD", nargs="+", help="what every message has")
-    search.add_argument("--role", choices=("user", "assistant", "system", "tool"))
+    search.add_argument(
+        "--role", choices=("user", "assistant", "system", "tool"), help="only by that role"
+    )
     search.add_argument("--model", metavar="M", help="only by or to that model")
     search.add_argument("--project", metavar="P", help="only of a project: its folder or name")
     search.add_argument("--before", metavar="DATE", help="only before 2025, 2025-10, october, 7d")
@@ -215,10 +267,9 @@ def _snapshots(parser: Parser) -> None:
     delete = add("delete", "remove snapshots")
     delete.add_argument("ids", metavar="ID", nargs="+")
     _yes(delete)
-    trash = add("trash", "what was deleted; kept for 7 days")
-    actions = trash.add_subparsers(dest="action", metavar="list|restore", required=True)
-    _json(actions.add_parser("list", help="what can be brought back"))
-    actions.add_parser("restore", help="bring a snapshot back").add_argument("id", metavar="ID")
+    trash = _commands(add("trash", "what was deleted; kept for 7 days"), "action")
+    _json(trash("list", "what can be brought back"))
+    trash("restore", "bring a snapshot back", "ID")
 
 
 def _models(parser: Parser) -> None:
@@ -242,7 +293,7 @@ def _providers(parser: Parser) -> None:
     _json(add("list", "the providers there are"))
     test = add("test", "ask a provider for a few words")
     test.add_argument("provider", nargs="?", help="all of them without it")
-    test.add_argument("--model", metavar="M")
+    test.add_argument("--model", metavar="M", help="the model to ask")
     _json(test)
 
 
@@ -286,8 +337,30 @@ def _mcp(parser: Parser) -> None:
         "Started by another program, which talks to it over stdin and stdout. Its tools:\n"
         "startSession, updateSession, endSession, listSessions, exec, listJobs, getJobOutput,\n"
         "killJob, waitJob. All jobs end when stdin closes.\n\n"
+        "Jobs follow tools.permissions, allowed, scope and network of the settings. Nobody\n"
+        "can be asked here, so what would ask is refused.\n\n"
+        "In the sandbox jobs change files in tools.scope only, find no keys in your home\n"
+        "directory, and use the network only with tools.network. Not protected: files in\n"
+        "the scope, and reading elsewhere. Where only Landlock works, keys can be read, and\n"
+        "only TCP is held back. Where no sandbox works, only commands that read run, and\n"
+        "those the settings allow.\n\n"
+        "With --no-sandbox the words of a command are judged before it runs, but a program\n"
+        "can do all that you can, and tools.network does not hold: let the other program ask.\n\n"
         'examples:\n  {"command": "ollm", "args": ["mcp"]}     in the settings of that program'
     )
+    parser.add_argument(
+        "--sandbox",
+        action=argparse.BooleanOptionalAction,
+        help="run jobs in a sandbox, or not; without this, in one where it works",
+    )
+
+
+def _extensions(parser: Parser) -> None:
+    parser.epilog = "examples:\n  ollm extensions list\n  ollm extensions disable todo"
+    add = _commands(parser)
+    _json(add("list", "the extensions that are installed"))
+    add("disable", "load an extension no more", "NAME")
+    add("enable", "load an extension again", "NAME")
 
 
 def _completion(parser: Parser) -> None:
@@ -309,14 +382,15 @@ _GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "config": ("the settings", _config),
     "doctor": ("check the store, the providers and the versions", _doctor),
     "jobs": ("what runs and what ran", _jobs),
+    "extensions": ("what is installed beside the program", _extensions),
     "mcp": ("serve shells and jobs to other agents", _mcp),
     "completion": ("print a completion script for your shell", _completion),
 }
 
 
-def _commands(parser: Parser) -> Callable[..., Parser]:
+def _commands(parser: Parser, dest: str = "command") -> Callable[..., Parser]:
     """Return a function that adds a command with a name, a help text and perhaps an argument."""
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
 
     def add(name: str, text: str, argument: str | None = None) -> Parser:
         command = commands.add_parser(name, help=text, description=_sentence(text))
@@ -337,6 +411,18 @@ def _json(parser: argparse.ArgumentParser) -> None:
 
 def _yes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+
+
+def _question(text: str) -> str:
+    """A question; a single word that could be a command is more likely a slip."""
+    # Imported late: nearly no start needs it.
+    from difflib import get_close_matches
+
+    if text.isascii() and text.replace("-", "").isalnum():
+        near = get_close_matches(text, _GROUPS, n=1)
+        hint = f"did you mean {near[0]}?" if near else "a question has more than one word"
+        raise argparse.ArgumentTypeError(f"there is no command {text!r}; {hint}")
+    return text
 
 
 def _limit(text: str) -> int:

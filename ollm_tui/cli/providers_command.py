@@ -85,7 +85,7 @@ async def _test(providers: Providers, arguments: Namespace) -> int:
 
 async def _try(providers: Providers, name: str, model: str | None) -> Trial:
     try:
-        provider, chosen = await providers.select(name, model)
+        provider, chosen, _ = await providers.select(name, model)
         request = ChatRequest(
             model=chosen,
             messages=(PromptMessage(role="user", text=QUESTION),),

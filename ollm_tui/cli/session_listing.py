@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ollm_tui.cli.output import print_json, print_table, short_time, today
-from ollm_tui.cli.store import open_catalogue
+from ollm_tui.cli.store import open_catalogue, open_library
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import SessionSummary
+
+if TYPE_CHECKING:
+    from ollm_tui.core.costs import Bill
 
 SHORT_ID = 8
 """How many characters of an id are shown, unless more are needed to tell ids apart."""
@@ -23,17 +27,33 @@ def list_sessions(arguments: Namespace) -> int:
     summaries = open_catalogue().summaries(_show_progress if sys.stderr.isatty() else None)
     listed = [summary for summary in summaries if _is_listed(summary, arguments)]
     listed = listed[: getattr(arguments, "limit", None)]
+    bills = _bills_of(listed) if getattr(arguments, "cost", False) else None
     if arguments.json:
-        print_json([_tree(summary) for summary in listed])
+        print_json([_tree(summary, bills) for summary in listed])
     elif listed:
-        print_summaries(listed)
+        print_summaries(listed, bills)
     else:
         print(_nothing(summaries))
     return 0
 
 
-def print_summaries(summaries: Sequence[SessionSummary]) -> None:
-    """Print one line per session."""
+def _bills_of(summaries: Sequence[SessionSummary]) -> dict[str, Bill]:
+    """Return what each session has cost; each is read for it."""
+    from ollm_tui.core.costs import bill_of
+
+    library = open_library()
+    bills: dict[str, Bill] = {}
+    for summary in summaries:
+        if not summary.damage:
+            state = library.load(summary.session_id).state
+            bills[summary.session_id] = bill_of(each.usage for each in state.messages())
+    return bills
+
+
+def print_summaries(
+    summaries: Sequence[SessionSummary], bills: Mapping[str, Bill] | None = None
+) -> None:
+    """Print one line per session, with what it has cost if that is given."""
     length = distinct_length([summary.session_id for summary in summaries])
     day = today()
     models = {model: clean(model) for model in {summary.model for summary in summaries}}
@@ -43,12 +63,13 @@ def print_summaries(summaries: Sequence[SessionSummary]) -> None:
             short_time(summary.last_activity, day),
             f"{summary.message_count} msg",
             f"{short_count(summary.token_count)} tok" if summary.token_count else "",
+            *(() if bills is None else (str(bills.get(summary.session_id, "")),)),
             models[summary.model],
             shown_title(summary),
         )
         for summary in summaries
     ]
-    print_table(rows, right=frozenset({2, 3}))
+    print_table(rows, right=frozenset({2, 3} if bills is None else {2, 3, 4}))
 
 
 def shown_title(summary: SessionSummary) -> str:
@@ -93,10 +114,12 @@ def _nothing(summaries: Sequence[SessionSummary]) -> str:
     return f"None of {there} is like that. All of them: ollm sessions list --all"
 
 
-def _tree(summary: SessionSummary) -> object:
+def _tree(summary: SessionSummary, bills: Mapping[str, Bill] | None) -> object:
     from msgspec import to_builtins
 
-    return to_builtins(summary)
+    bill = bills.get(summary.session_id) if bills else None
+    cost = {} if bill is None else {"cost": bill._asdict()}
+    return to_builtins(summary) | cost
 
 
 def _show_progress(number: int, total: int) -> None:

@@ -14,6 +14,7 @@ from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
+    Opaque,
     Part,
     Reasoning,
     Retrieval,
@@ -63,8 +64,17 @@ def transcript(state: SessionState) -> str:
         f"{header.session_id} · {clean(header.provider)} · "
         f"begun {short_time(header.start_time, day)}",
     ]
+    if header.continues:
+        lines.append(f"continues {visible(header.continues)}")
+    if header.continued_in:
+        lines.append(f"continued in {visible(header.continued_in)}")
     if others := len(state) - len(branch):
         lines.append(f"{others} more messages are on other branches")
+    metadata = header.metadata
+    if metadata.token_count:
+        about = "≈" if metadata.tokens_estimated else ""
+        window = f" of {header.window:,}" if header.window else ""
+        lines.append(f"context {about}{metadata.token_count:,}{window} tokens")
     for message in branch:
         lines += ["", *message_lines(message, day)]
     return "\n".join(lines)
@@ -79,7 +89,8 @@ def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff)
     """Return what changes from the left snapshot to the right one, safe to print."""
     lines = [f"from  {_title(left)}", f"to    {_title(right)}", ""]
     if found.tokens[0] != found.tokens[1]:
-        lines.append(f"tokens: {found.tokens[0]:,} → {found.tokens[1]:,}")
+        before, after = ("≈" if estimated else "" for estimated in found.estimated)
+        lines.append(f"tokens: {before}{found.tokens[0]:,} → {after}{found.tokens[1]:,}")
     lines += _changes("", [change for change in found.facts if change.what != "system prompt"])
     if any(change.what == "system prompt" for change in found.facts):
         lines.append("system prompt: another one")
@@ -146,6 +157,8 @@ def _part(part: Part) -> str:
             return f"[recalled from {part.session_id}]\n{part.text}"
         case Approval():
             return f"[{part.decision}]"
+        case Opaque():
+            return ""  # only its server can read it
         case UnknownPart():
             return "[something a newer version wrote]"
         case _:
@@ -161,7 +174,7 @@ def _facts(snapshot: ContextSnapshot) -> Iterator[str]:
         "taken": f"{short_time(snapshot.timestamp)}, {WHY[snapshot.reason]}",
         "model": f"{visible(snapshot.metadata.model)} · {visible(snapshot.provider)}",
         "mode": visible(snapshot.mode),
-        "tokens": f"{snapshot.token_count:,}{window}",
+        "tokens": f"{'≈' if snapshot.tokens_estimated else ''}{snapshot.token_count:,}{window}",
         "messages": f"{len(snapshot.order):,}",
         "goals": "; ".join(visible(goal.text) for goal in snapshot.goal_stack.goals),
         "files": "; ".join(visible(file.path) for file in snapshot.files),

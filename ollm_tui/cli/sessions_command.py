@@ -89,7 +89,14 @@ def _import(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.named_files import read_session
     from ollm_tui.services.sessions.session_bundle import add_bundle
 
-    print(add_bundle(library, read_session(arguments.file)))
+    if arguments.program:
+        from ollm_tui.cli.others.foreign_command import take_in
+
+        return take_in(library, arguments)
+    if not arguments.file or arguments.project:
+        raise UsageError("import needs a file, or --from and a program", "ollm sessions import F")
+    for name in arguments.file:
+        print(add_bundle(library, read_session(name)))
     return 0
 
 
@@ -130,63 +137,58 @@ def _fork(library: SessionLibrary, arguments: Namespace) -> int:
 
 def _delete(library: SessionLibrary, arguments: Namespace) -> int:
     # All are looked up before the first is removed, so that a typing error removes none.
-    names = list(dict.fromkeys(library.catalogue.resolve(prefix) for prefix in arguments.ids))
+    names = list(dict.fromkeys(library.resolve_anywhere(prefix) for prefix in arguments.ids))
     question = f"Delete {counted(len(names), 'session')} for good?"
     if not (arguments.yes or confirm(question)):
         return 1
-    for name in names:
-        library.delete(name)
+    library.delete(*names)
     return 0
 
 
 def _clear(library: SessionLibrary, arguments: Namespace) -> int:
-    names = list(library.store.directory.fingerprints())
+    names, trashed = library.all_own(), len(library.trashed())
     if not names:
         print("There is nothing to delete.")
         return 0
-    if not (arguments.yes or confirm(f"Delete all {counted(len(names), 'session')} for good?")):
+    which = f"all {counted(len(names), 'session')}"
+    which += f", {trashed} of them in the trash," if trashed else ""
+    if not (arguments.yes or confirm(f"Delete {which} for good?")):
         return 1
-    for name in names:
-        library.delete(name)
-    print(f"{len(names)} deleted.")
+    print(f"{library.clear()} deleted.")
     return 0
 
 
 def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.services.sessions.retention import enforce_retention, surplus
 
-    keep, max_age, max_items = _limits(arguments.keep)
-    if not (keep or max_age or max_items):
-        print(
-            "The settings keep every session (sessions.maxSessions: 0, no retention.maxAge, "
-            "retention.maxItems: 0)."
-        )
+    keep, max_age = _limits(arguments.keep)
+    if not (keep or max_age):
+        print("The settings keep every session (sessions.maxSessions: 0, no retention.maxAge).")
         return 0
-    over = surplus(library, keep=keep, max_age=max_age, max_items=max_items)
+    over = surplus(library, keep=keep, max_age=max_age)
     _print_surplus(over)
     if arguments.dry_run:
         print(f"{len(over)} would be moved to the trash.")
         return 0
-    moved = enforce_retention(library, keep=keep, max_age=max_age, max_items=max_items)
+    moved = enforce_retention(library, keep=keep, max_age=max_age)
     print(f"{len(moved)} moved to the trash. Bring one back with: ollm sessions trash restore ID")
     if left := len(over) - len(moved):
         sys.stderr.write(f"ollm: {left} could not be moved (open elsewhere? ollm doctor)\n")
     return 1 if left else 0
 
 
-def _limits(keep: int | None) -> tuple[int, timedelta | None, int]:
-    """Return how many sessions, how old and with how many messages are kept: from the option, else
-    from the settings. UsageError if `keep` is 0."""
+def _limits(keep: int | None) -> tuple[int, timedelta | None]:
+    """Return how many sessions and how old ones are kept: from the option, else from the settings.
+    UsageError if `keep` is 0."""
     from datetime import timedelta
 
     if keep == 0:  # in the settings 0 means to keep all
         raise UsageError("cleanup keeps at least one session", "ollm sessions clear --all")
     if keep:
-        return keep, None, 0
+        return keep, None
     settings = read_settings().settings
     seconds = settings.retention.max_age_seconds
-    max_age = timedelta(seconds=seconds) if seconds else None
-    return settings.sessions.max_sessions, max_age, settings.retention.max_items
+    return settings.sessions.max_sessions, timedelta(seconds=seconds) if seconds else None
 
 
 def _print_surplus(over: list[Surplus]) -> None:
@@ -210,6 +212,8 @@ def _trash(library: SessionLibrary, arguments: Namespace) -> int:
         print(library.restore(arguments.id))
         return 0
     notes = library.trashed()
+    if arguments.action == "empty":
+        return _empty_trash(library, len(notes), arguments)
     if arguments.json:
         keys = ("sessionId", "title", "reason", "trashedAt")
         print_json(
@@ -232,6 +236,17 @@ def _trash(library: SessionLibrary, arguments: Namespace) -> int:
         )
     else:
         print("The trash is empty.")
+    return 0
+
+
+def _empty_trash(library: SessionLibrary, count: int, arguments: Namespace) -> int:
+    if not count:
+        print("The trash is empty.")
+        return 0
+    question = f"Delete {counted(count, 'session')} in the trash for good?"
+    if not (arguments.yes or confirm(question)):
+        return 1
+    print(f"{library.empty_trash()} deleted.")
     return 0
 
 

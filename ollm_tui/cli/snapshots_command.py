@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ollm_tui.cli.output import confirm, print_json, print_table, short_time, today
 from ollm_tui.cli.store import load, open_library
 from ollm_tui.core.counts import counted, short_count
-from ollm_tui.core.errors import SessionBusy, SessionNotFound, UsageError
+from ollm_tui.core.errors import (
+    SessionBusy,
+    SessionDamaged,
+    SessionNotFound,
+    SessionReadOnly,
+    UsageError,
+)
 from ollm_tui.core.intake import clean
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
 from ollm_tui.services.sessions.session_catalogue import only_one
@@ -39,7 +45,7 @@ def run(arguments: Namespace) -> int:
     """Run one command of the group."""
     loaded = load()
     sessions = open_library(loaded)
-    snapshots = SnapshotLibrary.at(sessions.store.layout, sessions.store.cipher)
+    snapshots = SnapshotLibrary.beside(sessions.store)
     closed = ClosedSessions(sessions, snapshots, loaded.settings.snapshots)
     try:
         return _COMMANDS[arguments.command](_Store(sessions, snapshots, closed), arguments)
@@ -106,6 +112,9 @@ def _restore(store: _Store, arguments: Namespace) -> int:
         raise SessionBusy(error.message, copy) from error
     except SessionNotFound as error:
         raise SessionNotFound(error.message, copy) from error
+    except (SessionDamaged, SessionReadOnly):
+        print(f"The session cannot be written. It goes on in a copy: {store.closed.fork(snapshot)}")
+        return 0
     print(f"The session is as it was at: {clean(done.title)}")
     if done.safety:
         print(f"The way back is: ollm snapshots restore {done.safety[:SHORT_ID]}")

@@ -10,13 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ollm_tui.core.errors import SettingsError
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.services.sessions.session_catalogue import SessionCatalogue
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
+from ollm_tui.settings.locations import Locations
+from ollm_tui.settings.warning import SettingsWarning, printable
 from ollm_tui.storage.sessions.session_index import SessionIndex
-from ollm_tui.storage.store_layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout, make_private
 
 if TYPE_CHECKING:
     from ollm_tui.services.sessions.session_library import SessionLibrary
@@ -28,20 +32,37 @@ def read_settings() -> Loaded:
         here = Path.cwd()
     except FileNotFoundError as error:
         raise SettingsError("the current directory is gone", "go to another one") from error
-    return load_settings(os.environ, here, {})
+    return load_settings(os.environ, here, {}, _trusts)
+
+
+def shut_out_others(loaded: Loaded) -> Loaded:
+    """Shut a data folder that others can look into; the settings then have a warning of it."""
+    home = loaded.locations.home
+    if not make_private(home):
+        return loaded
+    told = "others could look into it; now only you can"
+    warning = SettingsWarning("data folder", None, printable(str(home)), told)
+    return msgspec.structs.replace(loaded, warnings=(*loaded.warnings, warning))
 
 
 def load() -> Loaded:
     """Load the settings and print a line on the error stream for each thing wrong with them."""
-    loaded = read_settings()
+    loaded = shut_out_others(read_settings())
     warn_of(loaded)
     return loaded
 
 
 def warn_of(loaded: Loaded) -> None:
-    """Print a line on the error stream for each thing wrong with the settings."""
+    """Print a line on the error stream for each thing wrong with the user's settings."""
     for warning in loaded.warnings:
         sys.stderr.write(f"ollm: warning: {warning}\n")
+
+
+def tell_of_project(loaded: Loaded) -> None:
+    """Print one line on the error stream if the project has settings that do not count."""
+    if loaded.project and loaded.project.notice:
+        hint = " (open ollm here to look at them)" if loaded.project.awaits_answer else ""
+        sys.stderr.write(f"ollm: {loaded.project.notice}{hint}\n")
 
 
 def open_library(loaded: Loaded | None = None) -> SessionLibrary:
@@ -52,7 +73,13 @@ def open_library(loaded: Loaded | None = None) -> SessionLibrary:
     loaded = loaded or load()
     home = loaded.locations.home
     cipher = cipher_for(loaded.settings, home, os.environ, passphrase_prompt())
-    return SessionLibrary.at(_layout(loaded), cipher)
+    return SessionLibrary.at(
+        _layout(loaded),
+        cipher,
+        keeps_outputs=loaded.settings.retention.store_tool_outputs,
+        most_megabytes=loaded.settings.sessions.max_megabytes,
+        memory=home,
+    )
 
 
 def open_catalogue() -> SessionCatalogue:
@@ -79,6 +106,13 @@ def passphrase_prompt() -> Callable[[str], str] | None:
     from getpass import getpass
 
     return getpass
+
+
+def _trusts(places: Locations, digest: str) -> bool | None:
+    # Imported late: most folders have no settings of their own.
+    from ollm_tui.services.safety.project_trust import Trust
+
+    return Trust(places.home).accepts_settings(places.project, digest)
 
 
 def _layout(loaded: Loaded) -> StoreLayout:

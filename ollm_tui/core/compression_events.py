@@ -87,6 +87,14 @@ class MessageFolded(CompressionEvent, frozen=True, tag="compression-folded"):
     message_id: str
 
 
+class SummaryReading(CompressionEvent, frozen=True, tag="compression-reading"):
+    """The model reads what it is to summarise."""
+
+    tokens: int
+    fraction: float | None = None
+    """How much of it is read, from 0 to 1; None where the server does not say."""
+
+
 class SummaryArrived(CompressionEvent, frozen=True, tag="compression-summary"):
     """More text of a summary as it is written; `begins` marks the first piece of one."""
 
@@ -100,6 +108,8 @@ class SummaryRejected(CompressionEvent, frozen=True, tag="compression-rejected")
     reason: str
     again: bool
     """Whether the model is asked once more; otherwise the ledger has to do."""
+    text: str = ""
+    """What the model wrote; the user may still edit and use it."""
 
 
 class LedgerMade(CompressionEvent, frozen=True, tag="compression-ledger"):
@@ -180,6 +190,7 @@ AnyCompressionEvent = (
     | SnapshotTaken
     | DataElided
     | MessageFolded
+    | SummaryReading
     | SummaryArrived
     | SummaryRejected
     | LedgerMade

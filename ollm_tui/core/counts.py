@@ -13,7 +13,9 @@ def short_count(number: int) -> str:
 
 
 def short_size(number: int) -> str:
-    """Write a number of bytes in few characters: 640 kB, 1.2 MB, 38 MB."""
+    """Write a number of bytes in few characters: 12 B, 640 kB, 1.2 MB, 38 MB."""
+    if number < 1_000:
+        return f"{number} B"
     limit, unit = (1_000_000, "MB") if number >= 1_000_000 else (1_000, "kB")
     value = number / limit
     return f"{value:.1f} {unit}" if unit == "MB" and value < 10 else f"{value:,.0f} {unit}"

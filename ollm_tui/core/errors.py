@@ -7,6 +7,7 @@ OllmError                   a message for the user and a hint what to do
 │  ├─ SessionNotFound       no session has that id or prefix
 │  ├─ AmbiguousId           several sessions start with that prefix
 │  ├─ SessionDamaged        a session's files cannot be read
+│  │  └─ SessionTooLarge    they are larger than the settings allow
 │  ├─ SessionBusy           another process is writing that session
 │  └─ SessionReadOnly       written by a newer version, may only be read
 ├─ JobError                 a job cannot be run, found or ended
@@ -54,6 +55,10 @@ class AmbiguousId(StoreError):
 
 class SessionDamaged(StoreError):
     """A session's files cannot be read."""
+
+
+class SessionTooLarge(SessionDamaged):
+    """A session's files are larger than what the settings allow to be read."""
 
 
 class SessionBusy(StoreError):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
-from ollm_tui.core.session.message import Role, ToolCallPart, Usage, Value
+from ollm_tui.core.model_card import ModelCard
+from ollm_tui.core.session.message import Opaque, Role, ToolCallPart, Usage, Value
 
+ThinkingLevel = Literal["low", "medium", "high", "max"]
+"""How long a model should think, where it can be told."""
+Thinking = bool | ThinkingLevel
 Finish = Literal["stop", "length", "tool_calls", "filtered", "unknown"]
 
 
@@ -42,6 +46,8 @@ class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
     images: tuple[Image, ...] = ()
     compacted: CompactedPrompt | None = None
     """The same content as the server that is asked has compacted it; sent instead of the text."""
+    opaque: Opaque | None = None
+    """The same reply as the server that is asked has sent it; sent instead of text and calls."""
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
@@ -61,8 +67,8 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
     window: int | None = None
     max_output: int | None = None
     temperature: float | None = None
-    thinking: bool | None = None
-    """Whether the model should think first; None leaves it to the server."""
+    thinking: Thinking | None = None
+    """Whether the model should think first, or how long; None leaves it to the server."""
     answer_schema: dict[str, Any] | None = None
     """A JSON schema for the answer, where the server can enforce one."""
 
@@ -101,6 +107,8 @@ class Completed(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     model: str | None = None
     """The model that really answered, where the server says so."""
+    opaque: tuple[dict[str, Any], ...] = ()
+    """The whole reply as it came, if it holds what only the server can read; else nothing."""
 
 
 StreamEvent = Preparing | TextDelta | ReasoningDelta | ToolCallArrived | Completed
@@ -120,8 +128,12 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """The window that requests really get, in tokens."""
     max_window: int | None = None
     """The largest window the model was made for."""
+    card: ModelCard | None = None
+    """What the program knows of the model by itself, with its prices."""
     window_bytes_per_token: int | None = None
     """Memory of this machine that each token of the window takes; None on another machine."""
+    resizable: bool = False
+    """Whether a request may ask for another window than the present one."""
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -135,6 +147,24 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     quantization: str | None = None
     installed: bool = True
     note: str = ""
+    chats: bool = True
+    """Whether it answers; models that only make vectors, pictures or sounds do not."""
+    remote_host: str | None = None
+    """The machine that gets what is said to it; None if it is this one."""
+
+    def is_called(self, name: str) -> bool:
+        """Whether a name means this model."""
+        return same_model(self.name, name)
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether two names mean the same model: one without a tag means the latest."""
+    return _with_tag(one) == _with_tag(other)
+
+
+def _with_tag(name: str) -> str:
+    # A colon before the last slash belongs to the address of a registry.
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
 class Provider(Protocol):
@@ -207,12 +237,67 @@ class CanEmbed(Protocol):
 
 
 @runtime_checkable
+class HasSearchModels(Protocol):
+    """A provider that knows which of its models make vectors for searches."""
+
+    async def search_models(self) -> tuple[ModelInfo, ...]:
+        """Return the models that make vectors and cannot chat, the best first. ProviderError."""
+        ...
+
+
+Presence = Literal["there", "absent", "late"]
+"""Whether a server answers, refuses or cannot be reached, or takes too long."""
+
+
+@runtime_checkable
 class MayBeAbsent(Protocol):
     """A provider whose server may well not be running; asking costs little."""
 
-    async def answers_within(self, seconds: float) -> bool:
-        """Whether the server answers; tried once, never raises."""
+    async def presence(self, seconds: float) -> Presence:
+        """Whether the server is there; tried once, never raises."""
         ...
+
+
+@runtime_checkable
+class SendsAway(Protocol):
+    """A provider whose models may run on another machine."""
+
+    async def remote_host(self, model: str) -> str | None:
+        """Return the machine that gets what is said to a model; None if it is this one.
+        ProviderError if the server does not say."""
+        ...
+
+
+@runtime_checkable
+class HasVendor(Protocol):
+    """A provider whose replies may hold what only its server can read."""
+
+    @property
+    def vendor(self) -> str:
+        """The kind and the host of the server: nothing opaque goes to another one."""
+        ...
+
+
+def vendor_of(provider: Provider) -> str:
+    """Return who can read what a provider keeps opaque or compacts."""
+    return provider.vendor if isinstance(provider, HasVendor) else provider.name
+
+
+class Missed(NamedTuple):
+    """A provider that comes before the chosen one and could not be used."""
+
+    provider: str
+    why: str
+    """The reason in words; empty if its server just is not running, which is nothing unusual."""
+
+
+class Selection(NamedTuple):
+    """The provider and the model that were chosen."""
+
+    provider: Provider
+    model: str
+    missed: Missed | None = None
+    """What would have been chosen, had it been there."""
 
 
 class ProviderSource(Protocol):
@@ -226,7 +311,7 @@ class ProviderSource(Protocol):
         """Open a provider. UsageError for an unknown name, ProviderError if it cannot be used."""
         ...
 
-    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
+    async def select(self, provider: str | None, model: str | None) -> Selection:
         """Choose a provider and a model; None leaves the choice open.
 
         UsageError for an unknown name, ProviderError if nothing can be used.
@@ -269,4 +354,20 @@ class HasVocabulary(Protocol):
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
         """Return the vocabulary of a model; None if it is missing or not byte-level."""
+        ...
+
+
+@runtime_checkable
+class CanTokenize(Protocol):
+    """A provider whose server splits texts into tokens, as long as it runs."""
+
+    def tokenizes(self, model: str) -> bool:
+        """Return whether the server runs with this model, so that counting costs little."""
+        ...
+
+    async def token_counts(self, model: str, texts: Sequence[str]) -> tuple[int, ...] | None:
+        """Count the tokens of each text; None if the server does not run with this model.
+
+        ProviderError if the server cannot be asked.
+        """
         ...

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 from ollm_tui.core.session.message import Role
 
 Order = Literal["relevance", "time"]
+Why = Literal["words", "meaning", "both"]
+"""Why a message was found: by its words, by what it means, or by both."""
 Where = Literal["words", "anywhere"]
 """`words`: terms begin where a word begins. `anywhere`: also in the middle of words."""
 
@@ -16,11 +18,17 @@ SHORTEST_INSIDE = 3
 
 
 class Term(NamedTuple):
-    """One word, or several in a row; a message must have all terms of a query."""
+    """One word, or several in a row.
+
+    Messages that have all terms of a query come first; those that have other forms of its words,
+    or only some of them, come after.
+    """
 
     text: str
     whole: bool = False
     """Whether its last word must end there; otherwise it may be the beginning of a longer one."""
+    exact: bool = False
+    """Whether it was in quotes: then no other form of it is looked for, and it must be there."""
 
     @property
     def has_word(self) -> bool:
@@ -56,8 +64,8 @@ class Query(NamedTuple):
     pinned: bool | None = None
     on_branch: bool | None = None
     """Whether the message is on the current branch of its session."""
-    any_term: bool = False
-    """Whether one of the terms is enough; messages with more of them rank higher."""
+    without: tuple[Term, ...] = ()
+    """What a message must not have."""
     notes: tuple[str, ...] = ()
     """What could not be understood, in words."""
 
@@ -65,6 +73,11 @@ class Query(NamedTuple):
     def asks_nothing(self) -> bool:
         """Whether everything would be found."""
         return self._replace(notes=()) == Query()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all of it must be there as it is: it has no words, or only quoted ones."""
+        return all(term.exact for term in self.terms)
 
 
 class Snippet(NamedTuple):
@@ -85,6 +98,15 @@ class SnippetRoom(NamedTuple):
     lines_after: int = 2
 
 
+class HitPlace(NamedTuple):
+    """Another place where the same message is: in a fork, on a branch, or a copy."""
+
+    session_id: str
+    message_id: str
+    on_branch: bool
+    title: str
+
+
 class Hit(NamedTuple):
     """A message that was found."""
 
@@ -97,6 +119,13 @@ class Hit(NamedTuple):
     has_tool: bool
     pinned: bool
     snippet: Snippet
+    why: Why = "words"
+    places: tuple[HitPlace, ...] = ()
+    """Where else the same message is."""
+    closeness: float = 0.0
+    """How near its meaning is to the question's, from 0 to 1; 0 where that was not compared."""
+    covered: float = 1.0
+    """The share of the telling words of the query that it has, in any form."""
 
 
 class SessionHits(NamedTuple):
@@ -119,10 +148,17 @@ class Results(NamedTuple):
     at_least: bool
     """Whether there may be more than `total`: only the latest matches are examined."""
     where: Where = "words"
+    others: tuple[int, ...] = ()
+    """The numbers of messages that do not have all words as they are."""
+    marked: tuple[Term, ...] = ()
+    """The words to mark: those of the query, and the other forms that were found."""
+
+    ranked: tuple[Hit, ...] = ()
+    """The hits in the order of their rank, whatever session they are in."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """The hits of all sessions, in order."""
+        """The hits of all sessions, in the order in which they are shown."""
         return tuple(hit for session in self.sessions for hit in session.hits)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -58,6 +59,7 @@ class FileVersion(Value, frozen=True):
 
 
 SNAPSHOT_VERSION = "2.0"
+NO_PARTS: Mapping[str, int] = MappingProxyType({})
 FIRST_MODE = "assistant"
 """The mode of a session that never changed it."""
 
@@ -158,6 +160,9 @@ class ContextSnapshot(Value, frozen=True):
     summary: str
     order: tuple[str, ...]
     """The ids of all messages of the branch. Earlier programs had no such field."""
+    token_parts: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """Its tokens by parts of the prompt; empty in snapshots of earlier versions."""
+    tokens_estimated: bool = False
     user_messages: tuple[Message, ...] = ()
     """All messages of the user, in full."""
     archived_user_messages: tuple[ArchivedMessage, ...] = ()
@@ -215,6 +220,7 @@ class SnapshotSummary(msgspec.Struct, frozen=True, rename="camel"):
     window: int | None = None
     damage: str | None = None
     """Why it cannot be read, where it cannot."""
+    tokens_estimated: bool = False
 
     @property
     def is_automatic(self) -> bool:
@@ -227,6 +233,8 @@ def snapshot_of(
     state: SessionState,
     tokens: int,
     *,
+    parts: Mapping[str, int] = NO_PARTS,
+    estimated: bool = False,
     reason: Reason,
     name: str = "",
     window: int | None = None,
@@ -245,6 +253,8 @@ def snapshot_of(
         session_id=header.session_id,
         timestamp=clock.now(),
         token_count=tokens,
+        token_parts=dict(parts),
+        tokens_estimated=estimated,
         summary=_summary(branch),
         user_messages=users,
         messages=tuple([message for message in held if message.role != "user"]),
@@ -289,6 +299,8 @@ def metadata_at(snapshot: ContextSnapshot, metadata: Metadata, at: str) -> Metad
     return replace(
         with_shortened(metadata, Shortened(snapshot.compressed, words), at),
         token_count=snapshot.token_count,
+        token_parts=snapshot.token_parts,
+        tokens_estimated=snapshot.tokens_estimated,
         mode_history=modes,
         goals=snapshot.goal_stack.goals,
         pins=snapshot.pins,
@@ -305,6 +317,7 @@ def summary_of(snapshot: ContextSnapshot, size: int) -> SnapshotSummary:
         session_id=snapshot.session_id,
         timestamp=snapshot.timestamp,
         token_count=snapshot.token_count,
+        tokens_estimated=snapshot.tokens_estimated,
         summary=snapshot.summary,
         size=size,
         name=snapshot.name,

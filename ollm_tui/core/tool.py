@@ -88,6 +88,12 @@ class PlannedCall(Protocol):
         ...
 
 
+def wire_name(name: str) -> str:
+    """The name of a tool as servers of models take it: the dot of `server.tool` is not allowed
+    by most of them."""
+    return name.replace(".", "__").replace("/", "_")
+
+
 class Tool(Protocol):
     """Something the model can ask for."""
 

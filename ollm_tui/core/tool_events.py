@@ -13,6 +13,9 @@ from ollm_tui.core.loop import LoopAnswer, LoopFound
 from ollm_tui.core.session.message import Message, ToolCallPart, ToolResultPart
 from ollm_tui.core.tool import Action, Decision, Verdict
 
+REFUSED = "the user refused this"
+"""How the result of a call begins that the user refused; the user's words may follow."""
+
 
 class ToolEvent(msgspec.Struct, frozen=True, rename="camel", tag_field="event", tag=str.lower):
     """Something that happened to a tool call or because of a loop."""

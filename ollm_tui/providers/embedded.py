@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ollm_tui.core.errors import Unavailable
+from ollm_tui.core.errors import ModelMissing, Unavailable
 from ollm_tui.core.provider import (
     Capabilities,
     ChatRequest,
@@ -20,7 +20,7 @@ from ollm_tui.core.provider import (
     StreamEvent,
     Vocabulary,
 )
-from ollm_tui.providers.llama_cpp.gguf import read_vocabulary
+from ollm_tui.providers.llama_cpp.gguf import read_header, read_vocabulary
 from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.llama_cpp.model_download import PIP_COMMAND
 from ollm_tui.providers.llama_cpp.model_files import ModelFile, ModelFiles
@@ -31,11 +31,12 @@ from ollm_tui.providers.llama_cpp.server_process import (
     ServerTarget,
     no_engine,
 )
+from ollm_tui.providers.llama_cpp.vector_server import VectorServer
 
 if TYPE_CHECKING:
     from ollm_tui.providers.openai_chat import OpenAICompatible
 
-DEFAULT_WINDOW = 4096
+DEFAULT_WINDOW = 8192
 """In tokens; used if a request does not ask for a window."""
 ENGINE = "xllamacpp"
 """The package that contains llama.cpp."""
@@ -57,6 +58,7 @@ class Embedded:
         self._files = ModelFiles(models_dir, pip_command=pip_command)
         self._inactivity_seconds = inactivity_seconds
         self._slot = ServerSlot(server_command)
+        self._vectors = VectorServer(server_command, inactivity_seconds)
         self._client: OpenAICompatible | None = None
         self._client_key = ""
         self._fetching = asyncio.Lock()
@@ -100,6 +102,19 @@ class Embedded:
         async with self._serving(target) as server:
             return await (await self._client_of(server)).count_tokens(request)
 
+    def tokenizes(self, model: str) -> bool:
+        """Return whether the server of this model runs."""
+        server = self._slot.server
+        return server is not None and server.target.name == model
+
+    async def token_counts(self, model: str, texts: Sequence[str]) -> tuple[int, ...] | None:
+        """Count the tokens of each text with the running server; none is started for this."""
+        server = self._slot.server
+        if server is None or not self.tokenizes(model):
+            return None
+        async with self._serving(server.target) as serving:
+            return await (await self._client_of(serving)).token_counts(texts)
+
     async def vocabulary(self, model: str) -> Vocabulary | None:
         """Read the vocabulary from the model file; no server is started."""
         if not self._files.is_installed(model):
@@ -109,26 +124,50 @@ class Embedded:
     async def capabilities(self, model: str) -> Capabilities:
         """Return what the model can do; no server is started to find out."""
         server = self._slot.server
-        if server is not None and server.target.name == model:
+        if server is not None and self.tokenizes(model):
             loaded = await (await self._client_of(server)).capabilities(model)
-            return msgspec.structs.replace(loaded, counting=True, images=False)
+            return msgspec.structs.replace(
+                loaded,
+                counting=True,
+                images=False,
+                window_bytes_per_token=await self._window_bytes(model),
+                resizable=True,
+            )
         known = self._files.known(model)
-        if known is None:
-            max_window = self._files.find(model).max_window
-            window = _window(None, max_window)
-            return Capabilities(counting=True, images=False, window=window, max_window=max_window)
         return Capabilities(
-            tools=known.tools,
+            tools=known.tools if known else None,
             counting=True,
-            thinking=False,
+            thinking=False if known else None,
             images=False,
-            window=_window(None, known.max_window),
-            max_window=known.max_window,
+            max_window=known.max_window if known else self._files.find(model).max_window,
+            window_bytes_per_token=await self._window_bytes(model),
+            resizable=True,
         )
+
+    async def _window_bytes(self, model: str) -> int | None:
+        """Return the memory that each token of the window takes; None if the file is not here."""
+        if not self._files.is_installed(model):
+            return None
+        try:
+            header = await asyncio.to_thread(read_header, self._files.path(model))
+        except Unavailable:
+            return None
+        return header.window_bytes_per_token
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the known models and the user's own files."""
         return await asyncio.to_thread(self._files.list_models)
+
+    async def search_models(self) -> tuple[ModelInfo, ...]:
+        """Return the models that make vectors for searches and cannot chat."""
+        return await asyncio.to_thread(self._files.search_models)
+
+    async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Return a vector for each text, made by a server of its own."""
+        known = self._files.known(model)
+        if known is None or not known.is_for_search:
+            raise ModelMissing(f"{model} makes no vectors", "ollm models pull minilm")
+        return await self._vectors.embed(self._files.find(model), texts)
 
     async def default_model(self) -> str:
         """Return the model that is used, and fetched, when none is chosen."""
@@ -154,6 +193,7 @@ class Embedded:
             if client is not None:
                 await client.close()
         finally:
+            await self._vectors.close()
             await self._slot.close()
 
     async def _fetch_if_missing(self, model: str) -> AsyncGenerator[Preparing, None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
@@ -9,12 +10,14 @@ from typing import Any
 
 import httpx
 
-from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
+from ollm_tui.core.counts import short_count
+from ollm_tui.core.errors import AuthFailed, ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import (
     Capabilities,
     ChatRequest,
     ModelInfo,
     Preparing,
+    Presence,
     StreamEvent,
     Vocabulary,
 )
@@ -23,6 +26,8 @@ from ollm_tui.providers.ollama_models import (
     RefusedFields,
     allocated_window,
     can_chat,
+    cloud_host,
+    is_named,
     model_entries,
     model_info,
     model_name,
@@ -47,12 +52,19 @@ from ollm_tui.providers.wire.json_lines import (
     decode_json,
     int_at,
     text_at,
+    trees_at,
     vectors_in,
 )
 
 DEFAULT_PORT = 11434
+QUIET_SECONDS = 1.0
+"""How long the first word may take before it is said what is waited for."""
+LOADING_SECONDS = 120.0
+"""How long a server may be silent while it loads a model from a slow disk."""
+SLOWEST_TOKENS_A_SECOND = 10
+"""How fast an old CPU reads a prompt; the server is silent meanwhile."""
+CHARACTERS_A_TOKEN = 4
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-_THIS_MACHINE = ("127.", "localhost", "[::1]")
 _EVERY_INTERFACE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -67,11 +79,12 @@ class Ollama:
         inactivity_seconds: float = 120.0,
         headers: Mapping[str, str] = _NO_HEADERS,
         api_key: str | None = None,
+        keep_alive: str | None = None,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self._name = name
+        self._keep_alive: Tree = {"keep_alive": keep_alive} if keep_alive else {}
         address = ollama_address(base_url)
-        self._is_here = address.split("://")[-1].startswith(_THIS_MACHINE)
         self._connection = Connection(
             server="Ollama",
             base_url=address,
@@ -89,9 +102,17 @@ class Ollama:
         """The name of this provider in the settings."""
         return self._name
 
-    async def answers_within(self, seconds: float) -> bool:
+    async def presence(self, seconds: float) -> Presence:
         """Return whether an Ollama server answers in time; never raises."""
-        return await self._connection.answers_within("/api/version", seconds)
+        return await self._connection.presence("/api/version", seconds)
+
+    async def remote_host(self, model: str) -> str | None:
+        """Return the machine that gets what is said to a model, which for a cloud model is not
+        that of the server; None if it is this one."""
+        if self._connection.remote_host:
+            return self._connection.remote_host
+        entries = [entry for entry in await self._installed() if is_named(entry, model)]
+        return cloud_host(entries[0] if entries else {"name": model})
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Stream the answer, ending with Completed."""
@@ -102,7 +123,8 @@ class Ollama:
             if self._refused and not version:
                 version = await self._version()
             refused = self._refused.of(version, request.model)
-            return {k: v for k, v in request_body(request).items() if k not in refused}
+            body = {**request_body(request), **self._keep_alive}
+            return {k: v for k, v in body.items() if k not in refused}
 
         async def leave_out(no: RefusedError, body: Tree) -> None:
             nonlocal version
@@ -112,7 +134,30 @@ class Ollama:
             version = version or await self._version()
             self._refused.add(version, request.model, field)
 
-        return until_accepted(make_body, self._events, leave_out)
+        return self._with_word_of_waiting(
+            request, until_accepted(make_body, self._events, leave_out)
+        )
+
+    async def _with_word_of_waiting(
+        self, request: ChatRequest, events: AsyncGenerator[StreamEvent, None]
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """Yield events, and say what is waited for if the first one takes its time: the server
+        says nothing while it loads a model and reads the prompt."""
+        first = asyncio.ensure_future(anext(events, None))
+        try:
+            await asyncio.wait({first}, timeout=QUIET_SECONDS)
+            if not first.done():
+                tokens = short_count(_prompt_tokens(request_body(request)))
+                yield Preparing(f"{request.model} loads, or reads about {tokens} tokens")
+            event = await first
+            while event is not None:
+                yield event
+                event = await anext(events, None)
+        finally:
+            if not first.done():
+                first.cancel()
+                await asyncio.wait({first})
+            await events.aclose()
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
         """Return None: Ollama has no route that counts a prompt without answering it."""
@@ -147,17 +192,30 @@ class Ollama:
                 raise _missing(model) from error
         running = await self._connection.ask_if_there("GET", "/api/ps")
         allocated = allocated_window(running, model)
-        return shown_capabilities(self._shown[model], allocated, here=self._is_here)
+        return shown_capabilities(
+            self._shown[model], allocated, here=not self._connection.remote_host
+        )
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the installed models."""
-        return tuple(model_info(entry) for entry in await self._installed())
+        elsewhere = self._connection.remote_host
+        return tuple(model_info(entry, elsewhere) for entry in await self._installed())
+
+    async def search_models(self) -> tuple[ModelInfo, ...]:
+        """Return the installed models that make vectors and cannot chat, the newest first."""
+        able = [entry for entry in await self._installed() if not can_chat(entry)]
+        elsewhere = self._connection.remote_host
+        return tuple(model_info(entry, elsewhere) for entry in newest_first(able))
 
     async def default_model(self) -> str:
-        """Return a loaded model, else the one changed last. ModelMissing if none can chat."""
+        """Return a loaded model, else the one changed last. ModelMissing if none can chat here: a
+        cloud model is used only if it is asked for by its name."""
         able = newest_first([entry for entry in await self._installed() if can_chat(entry)])
         if not able:
             raise ModelMissing("Ollama has no model yet", "get one with `ollama pull llama3.2`")
+        able = [entry for entry in able if not cloud_host(entry)]
+        if not able:
+            raise ModelMissing("Ollama has only cloud models", "name one to use it")
         names = [model_name(entry) for entry in able]
         running = model_entries(await self._connection.ask_if_there("GET", "/api/ps"))
         loaded = [model_name(entry) for entry in running if model_name(entry) in names]
@@ -174,6 +232,8 @@ class Ollama:
                     yield Preparing(status, _fraction(line, layers))
         except RefusedError as no:
             raise _refusal(no, model) from None
+        except ModelMissing:
+            raise _not_to_be_had(model) from None
         # The stream may end without an error before the download is complete.
         if status != "success":
             raise Unavailable(f"the download of {one_line(model)} broke off", "start it again")
@@ -208,7 +268,8 @@ class Ollama:
 
     async def _objects(self, path: str, body: Tree) -> AsyncGenerator[Tree, None]:
         """Yield the JSON objects of a streamed answer; an error may come after status 200."""
-        async with aclosing(self._connection.lines(path, body)) as lines:
+        silence = LOADING_SECONDS + _prompt_tokens(body) / SLOWEST_TOKENS_A_SECOND
+        async with aclosing(self._connection.lines(path, body, silence=silence)) as lines:
             async for line in lines:
                 if not line.strip():
                     continue
@@ -250,7 +311,26 @@ def _refused_field(no: RefusedError, body: Tree) -> str | None:
 
 
 def _refusal(no: RefusedError, model: str) -> ProviderError:
+    if no.refusal.status in (401, 403) and ("signin" in no.refusal.kind or _is_cloud(model)):
+        where = next((w for w in no.refusal.kind.split() if w.startswith("https://")), "")
+        hint = f"sign in with `ollama signin`{f' or at {where}' if where else ''}"
+        return AuthFailed(f"Ollama is not signed in, and {one_line(model)} runs in its cloud", hint)
     return _missing(model) if isinstance(no.error, ModelMissing) else no.error
+
+
+def _prompt_tokens(body: Tree) -> int:
+    """Return about how many tokens the server has to read for a request."""
+    said = (len(text_at(message, "content")) for message in trees_at(body, "messages"))
+    return sum(said) // CHARACTERS_A_TOKEN
+
+
+def _is_cloud(model: str) -> bool:
+    return cloud_host({"name": model}) is not None
+
+
+def _not_to_be_had(model: str) -> ModelMissing:
+    hint = "https://ollama.com/search has the names"
+    return ModelMissing(f"Ollama finds no model {one_line(model)}", hint)
 
 
 def _missing(model: str) -> ModelMissing:

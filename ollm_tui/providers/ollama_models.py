@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, cast
 
-from ollm_tui.core.provider import BYTE_LEVEL, Capabilities, ModelInfo, Vocabulary
+from ollm_tui.core.provider import (
+    BYTE_LEVEL,
+    Capabilities,
+    ModelInfo,
+    Vocabulary,
+    same_model,
+)
+from ollm_tui.providers.wire.http import host_of, with_scheme
+from ollm_tui.providers.wire.http_errors import one_line
 from ollm_tui.providers.wire.json_lines import (
     Tree,
     as_tree,
@@ -20,6 +28,9 @@ OF_THE_SERVER = ("shift", "truncate")
 """Fields that some versions of the server refuse."""
 OF_THE_MODEL = ("think",)
 """Fields that are refused for some models."""
+CLOUD = "ollama.com"
+"""Where cloud models run."""
+_CLOUD_ENDINGS = (":cloud", "-cloud")
 CAN_BE_LEFT_OUT = (*OF_THE_MODEL, *OF_THE_SERVER)
 """Fields that a request can do without."""
 
@@ -35,8 +46,23 @@ def model_name(entry: Tree) -> str:
     return text_at(entry, "name") or text_at(entry, "model")
 
 
-def model_info(entry: Tree) -> ModelInfo:
-    """Return an entry of `/api/tags` as our value."""
+def is_named(entry: Tree, model: str) -> bool:
+    """Return whether a name means the model of an entry."""
+    names = (text_at(entry, "name"), text_at(entry, "model"))
+    return any(same_model(name, model) for name in names if name)
+
+
+def cloud_host(entry: Tree) -> str | None:
+    """Return the machine a cloud model runs on; None for a model of the server's own."""
+    if said := text_at(entry, "remote_host"):
+        return one_line(host_of(with_scheme(said)) or said)
+    # Older servers do not say it, but all cloud models end like this.
+    return CLOUD if model_name(entry).endswith(_CLOUD_ENDINGS) else None
+
+
+def model_info(entry: Tree, elsewhere: str | None = None) -> ModelInfo:
+    """Return an entry of `/api/tags` as our value; `elsewhere` is where the server itself runs, if
+    that is another machine."""
     details = tree_at(entry, "details")
     return ModelInfo(
         name=model_name(entry),
@@ -45,6 +71,8 @@ def model_info(entry: Tree) -> ModelInfo:
         parameters=text_at(details, "parameter_size") or None,
         quantization=text_at(details, "quantization_level") or None,
         note="" if can_chat(entry) else "embeddings only",
+        chats=can_chat(entry),
+        remote_host=elsewhere or cloud_host(entry),
     )
 
 
@@ -64,11 +92,10 @@ def newest_first(entries: list[Tree]) -> list[Tree]:
 
 def allocated_window(running: Any, model: str) -> int | None:
     """Return the window of a loaded model from `/api/ps`; None if it is not loaded."""
-    names = {model, f"{model}:latest"}  # a name without a tag means this one
     windows = [
         int_at(entry, "context_length")
         for entry in model_entries(running)
-        if names & {model_name(entry), text_at(entry, "model")}
+        if is_named(entry, model)
     ]
     return windows[0] if windows else None
 
@@ -87,6 +114,7 @@ def shown_capabilities(show: Tree, allocated: int | None, *, here: bool = False)
         window=allocated or _default_window(text_at(show, "parameters")),
         max_window=_made_for(details),
         window_bytes_per_token=_cache_bytes(details) if here else None,
+        resizable=True,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
@@ -37,7 +37,15 @@ from ollm_tui.providers.wire.json_lines import (
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _DONE = b"[DONE]"
 _COUNT = "/chat/completions/input_tokens"
-_CAN_BE_LEFT_OUT = ("stream_options", "chat_template_kwargs", "temperature", "reasoning_content")
+_NO_TOKEN = -1
+"""Stands between texts that are counted in one request; no vocabulary has such a token."""
+_CAN_BE_LEFT_OUT = (
+    "stream_options",
+    "chat_template_kwargs",
+    "reasoning_effort",
+    "temperature",
+    "reasoning_content",
+)
 """Fields that a request can do without, and that some servers refuse."""
 _WINDOW_KEYS = (
     "loaded_context_length",
@@ -63,9 +71,12 @@ class OpenAICompatible:
         headers: Mapping[str, str] = _NOTHING,
         extra_body: Mapping[str, Any] = _NOTHING,
         retry_seconds: float = RETRY_SECONDS,
+        azure_version: str | None = None,
     ) -> None:
+        """`azure_version` makes it Azure's variant: the model is part of the address there."""
         self._name = name
         self._root, address = _addresses(base_url)
+        self._azure = azure_version
         self._connection = Connection(
             server=name,
             base_url=address,
@@ -110,6 +121,21 @@ class OpenAICompatible:
         count = await self._connection.ask("POST", _COUNT, body)
         return int_at(as_tree(count), "input_tokens")
 
+    async def token_counts(self, texts: Sequence[str]) -> tuple[int, ...] | None:
+        """Count the tokens of each text if the server is llama.cpp; else None."""
+        # It takes tokens between the texts as they are: one request for any number of texts.
+        parts = [part for text in texts for part in (text, _NO_TOKEN)]
+        body = {"content": parts, "parse_special": True}
+        answer = await self._connection.ask_if_there("POST", f"{self._root}/tokenize", body)
+        counts, reached = list[int](), 0
+        for token in list_at(as_tree(answer), "tokens"):
+            if token == _NO_TOKEN:
+                counts.append(reached)
+                reached = 0
+            else:
+                reached += 1
+        return tuple(counts) if len(counts) == len(texts) else None
+
     async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """Return one vector for each text, in the same order."""
         body = {"model": model, "input": list(texts)}
@@ -123,7 +149,7 @@ class OpenAICompatible:
     async def capabilities(self, model: str) -> Capabilities:
         """Return what the model list and, on llama.cpp, `/props` say; asked once per model."""
         if model not in self._capabilities:
-            models = await self._connection.ask_if_there("GET", "/models")
+            models = await self._connection.ask_if_there("GET", self._at("/models"))
             properties = await self._connection.ask_if_there("GET", f"{self._root}/props")
             self._capabilities[model] = model_capabilities(
                 named_model(models, model),
@@ -134,7 +160,12 @@ class OpenAICompatible:
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the models the server offers."""
-        return model_infos(await self._connection.ask("GET", "/models"))
+        models = await self._connection.ask("GET", self._at("/models"))
+        return model_infos(models, self._connection.remote_host)
+
+    async def remote_host(self, model: str) -> str | None:
+        """Return the machine that gets what is said; None if it is this one."""
+        return self._connection.remote_host
 
     async def default_model(self) -> str:
         """Return the first model of the list. ModelMissing if the list is empty."""
@@ -146,6 +177,13 @@ class OpenAICompatible:
     async def close(self) -> None:
         """Close the connections."""
         await self._connection.close()
+
+    def _at(self, path: str, model: str = "") -> str:
+        """Return where a request goes."""
+        if self._azure is None:
+            return path
+        deployment = f"/deployments/{quote(model, safe='')}" if model else ""
+        return f"{deployment}{path}?api-version={quote(self._azure)}"
 
     async def _can_count(self, model: str) -> bool:
         """Return whether the server has llama.cpp's route for counting; asked once."""
@@ -177,7 +215,8 @@ class OpenAICompatible:
     async def _chunks(self, body: Tree) -> AsyncGenerator[bytes, None]:
         """Yield the data of each event, or one JSON document if the server does not stream."""
         events, document = EventReader(), bytearray()
-        async with aclosing(self._connection.lines("/chat/completions", body)) as lines:
+        path = self._at("/chat/completions", body["model"])
+        async with aclosing(self._connection.lines(path, body)) as lines:
             async for line in lines:
                 if document or line.lstrip().startswith(b"{"):
                     document += line + b"\n"
@@ -207,10 +246,15 @@ class OpenAICompatible:
         return refusal_error(self._name, Refusal(status if status >= 400 else 500, said))
 
 
-def model_infos(answer: Any) -> tuple[ModelInfo, ...]:
+def model_infos(answer: Any, remote_host: str | None) -> tuple[ModelInfo, ...]:
     """Return the models of a list whose names can be shown in a terminal."""
     return tuple(
-        ModelInfo(name=entry["id"], size_bytes=_size(entry), max_window=_max_window(entry))
+        ModelInfo(
+            name=entry["id"],
+            size_bytes=_size(entry),
+            max_window=_max_window(entry),
+            remote_host=remote_host,
+        )
         for entry in _entries(answer)
         if entry["id"].isprintable()
     )

@@ -45,7 +45,9 @@ def request_body(request: ChatRequest, extra: Mapping[str, Any]) -> Tree:
         body["max_tokens"] = request.max_output
     if request.temperature is not None:
         body["temperature"] = request.temperature
-    if request.thinking is not None:
+    if isinstance(request.thinking, str):
+        body["reasoning_effort"] = request.thinking
+    elif request.thinking is not None:
         body["chat_template_kwargs"] = {"enable_thinking": request.thinking}
     if request.answer_schema is not None:
         schema = {"name": "answer", "schema": request.answer_schema}

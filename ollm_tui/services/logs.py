@@ -61,10 +61,13 @@ class JsonLines(logging.Formatter):
 def start_logging(
     home: Path, *, debug: bool = False, environ: Mapping[str, str] = os.environ
 ) -> None:
-    """Start logging into `home`; if it cannot be written, nothing is logged."""
+    """Start logging into `home`; if it cannot be written, nothing is logged.
+
+    What goes wrong is logged always, what is done only with `debug`.
+    """
     logger = logging.getLogger(PACKAGE)
     logger.propagate = False
-    logger.setLevel(logging.DEBUG if debug else logging.INFO)
+    logger.setLevel(logging.DEBUG if debug else logging.WARNING)
     try:
         folder = home / "logs"
         make_directory(folder)

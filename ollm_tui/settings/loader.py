@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loaded import Loaded, Trusts
 from ollm_tui.settings.locations import Locations, find_locations
 from ollm_tui.settings.schema import Settings
 
@@ -18,10 +18,16 @@ VARIABLE_PREFIX = "OLLM_"
 _HOME = "OLLM_HOME"
 
 
-def load_settings(environ: Mapping[str, str], cwd: Path, arguments: Mapping[str, object]) -> Loaded:
+def load_settings(
+    environ: Mapping[str, str],
+    cwd: Path,
+    arguments: Mapping[str, object],
+    trusts: Trusts | None = None,
+) -> Loaded:
     """Return the effective settings. SettingsError only where there is no home directory.
 
-    `arguments` maps dotted keys ("retention.mode") to values; None means not given.
+    `arguments` maps dotted keys ("retention.mode") to values; None means not given. A project's
+    file counts only as far as `trusts` says so; without it no project is trusted.
     """
     places = find_locations(environ, cwd)
     if not (_any_file(places) or _any_variable(environ) or arguments):
@@ -29,7 +35,7 @@ def load_settings(environ: Mapping[str, str], cwd: Path, arguments: Mapping[str,
     # Imported late: reading settings takes 10 ms, and most people have none.
     from ollm_tui.settings.gathering import gather
 
-    return gather(places, environ, arguments)
+    return gather(places, environ, arguments, trusts)
 
 
 def _any_file(places: Locations) -> bool:

@@ -1,59 +1,99 @@
-"""What a project's own settings file may set. Everything not named here is refused.
+"""What a project's own settings file may set, and what it may not, with the reason.
 
-A project may come from anywhere. It may tune how the conversation is held, and it may make
-things stricter; it may not say where data and keys go, what is run, or what is deleted.
+A project may come from anywhere. It may tune how the conversation is held, once the user has
+agreed to that. It never decides where data and keys go, what is run, what is kept, or when the
+program stops a model: those are the user's own. Every key of the schema is on one of the two
+lists; what is on neither is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ollm_tui.settings.keys import KeyPath
 
-ALLOWED: tuple[KeyPath, ...] = (
-    ("model",),
-    ("provider",),
-    ("snapshots", "*"),
-    ("compression", "*"),
-    ("context", "*"),
-    ("loopDetection", "*"),
-    ("fileDiscovery", "maxDepth"),
-    ("fileDiscovery", "builtinIgnores"),
-    ("models", "*"),
-    ("models", "*", "window"),
-    ("models", "*", "temperature"),
-    ("models", "*", "thinking"),
-    ("models", "*", "maxOutput"),
-    ("tools", "timeoutSeconds"),
-    ("search", "maxResults"),
-    ("search", "retrievalTokens"),
-    ("ui", "*"),
-    ("keymap", "*"),
+ALLOWED = frozenset(
+    (
+        *("model", "provider"),
+        *("compression.enabled", "compression.strategy", "compression.threshold"),
+        *("compression.preserveRecent", "compression.summaries", "compression.summaryMaxTokens"),
+        "compression.checkpointShare",
+        *("context.window", "context.outputReserve"),
+        *("fileDiscovery.maxDepth", "fileDiscovery.builtinIgnores"),
+        *("models.*.window", "models.*.temperature", "models.*.thinking", "models.*.maxOutput"),
+        *("search.maxResults", "search.retrievalTokens"),
+        *("ui.theme", "ui.density", "ui.timestamps"),
+    )
 )
-"""Keys a project may set to any value; * is any one name."""
+"""Keys a trusted project may set; * is any one name."""
 
-STRICTER_ONLY: Mapping[KeyPath, tuple[object, ...]] = {
-    ("retention", "mode"): ("global", "session", "ephemeral"),
-    ("retention", "encryptAtRest"): (False, True),
-    ("retention", "storeToolOutputs"): (True, False),
-    ("fileDiscovery", "followSymlinks"): (True, False),
-    ("search", "retrieval"): (True, False),
+REFUSED: Mapping[str, tuple[str, ...]] = {
+    "where your conversations are kept, and how many": (
+        *("sessions.dataDir", "sessions.maxSessions", "sessions.autoSave"),
+        "sessions.maxMegabytes",
+    ),
+    "what is kept of them": (
+        *("retention.mode", "retention.maxAge", "retention.maxItems"),
+        *("retention.storeToolOutputs", "retention.encryptAtRest"),
+    ),
+    "when snapshots are taken": (
+        *("snapshots.enabled", "snapshots.maxCount", "snapshots.autoCreate"),
+        "snapshots.autoThreshold",
+    ),
+    "when a model that repeats itself is paused": (
+        *("loopDetection.enabled", "loopDetection.maxTurns", "loopDetection.repeatThreshold"),
+        *("loopDetection.maxRounds", "loopDetection.strict", "loopDetection.nudge"),
+    ),
+    "whether links are followed": ("fileDiscovery.followSymlinks",),
+    "which variables commands see": (
+        *("environment.policy", "environment.allowList", "environment.denyPatterns"),
+    ),
+    "the addresses and keys of servers": (
+        *("providers.*.kind", "providers.*.baseUrl", "providers.*.keyEnv", "providers.*.keyring"),
+        *("providers.*.keyCommand", "providers.*.timeoutSeconds", "providers.*.headers.*"),
+        *("providers.*.api", "providers.*.apiVersion", "providers.*.region", "providers.*.profile"),
+        *("providers.*.store", "providers.*.promptCache", "providers.*.keepAlive"),
+    ),
+    "what models cost": (
+        *("models.*.inputPrice", "models.*.outputPrice", "models.*.cachedPrice"),
+        "models.*.cacheWritePrice",
+    ),
+    "your modes; AGENTS.md is for instructions": (
+        *("modes.*.prompt", "modes.*.tools", "modes.*.temperature"),
+    ),
+    "what the model may do": (
+        *("tools.permissions.*", "tools.allowed", "tools.scope", "tools.network"),
+        *("tools.timeoutSeconds", "tools.maxOffered"),
+    ),
+    "which extensions are loaded": ("extensions.*.enabled",),
+    "which MCP servers run; .mcp.json is for those": (
+        *("mcp.*.command", "mcp.*.args", "mcp.*.env.*", "mcp.*.url", "mcp.*.headers.*"),
+        *("mcp.*.enabled", "mcp.*.tools", "mcp.*.timeoutSeconds"),
+    ),
+    "what runs by itself": ("hooks.*",),
+    "what is sent of other sessions": ("search.retrieval", "search.embeddingModel"),
+    "which screen you see": ("ui.plain",),
+    "your keys": ("keymap.*",),
 }
-"""Keys a project may only make stricter, with their values from the loosest to the strictest."""
+"""Keys that no project may set, trusted or not, by what it would decide with them."""
+
+NOT_KNOWN = "this"
 
 
 def may_set(path: KeyPath) -> bool:
-    """Whether a project may set this key at all."""
-    return path in STRICTER_ONLY or any(_matches(path, pattern) for pattern in ALLOWED)
+    """Whether a trusted project may set a key, or have an entry in a table for such keys."""
+    return any(_matches(path, key.split(".")[: len(path)]) for key in ALLOWED)
 
 
-def loosens(path: KeyPath, value: object, current: object) -> bool:
-    """Whether a value is less strict than what the user has, where that is not allowed."""
-    order = STRICTER_ONLY.get(path)
-    return order is not None and order.index(value) < order.index(current)
+def refused_matter(path: KeyPath) -> str:
+    """Return what a project would decide with a key that it may not set, in words."""
+    for matter, keys in REFUSED.items():
+        if any(_matches(path, key.split(".")) for key in keys):
+            return matter
+    return NOT_KNOWN
 
 
-def _matches(path: KeyPath, pattern: KeyPath) -> bool:
+def _matches(path: KeyPath, pattern: Sequence[str]) -> bool:
     return len(path) == len(pattern) and all(
         part in ("*", name) for name, part in zip(path, pattern, strict=True)
     )

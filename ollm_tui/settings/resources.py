@@ -10,6 +10,11 @@ def default_config() -> Path:
     return resources_root() / "config" / "default.yaml"
 
 
+def price_table() -> Path:
+    """Return the file with the prices and windows of hosted models, and its date."""
+    return resources_root() / "config" / "prices.json"
+
+
 def themes_directory() -> Path:
     """Return the directory of the colour themes."""
     return resources_root() / "themes"

@@ -1,12 +1,14 @@
 """Every setting: its name, its type, its default and one line on what it does.
 
-The names in files are the camelCase ones. `project_rules` says what a project may set.
+The names in files are the camelCase ones. `project_rules` says what a project may set: a new key
+has to be put on one of its two lists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
@@ -48,9 +50,12 @@ Share = Annotated[float, Meta(gt=0, le=1)]
 SmallShare = Annotated[float, Meta(gt=0, le=0.9)]
 Seconds = Annotated[float, Meta(gt=0, le=86_400)]
 Temperature = Annotated[float, Meta(ge=0, le=2)]
+Price = Annotated[float, Meta(ge=0, le=1_000_000)]
 
-ProviderKind = Literal["embedded", "ollama", "openai", "anthropic", "gemini", "bedrock"]
+ProviderKind = Literal["embedded", "ollama", "openai", "azure", "anthropic", "gemini", "bedrock"]
 """`openai` is any server that speaks OpenAI's protocol."""
+BUILT_IN_PROVIDERS = ("ollama", "embedded")
+"""The providers that are there without any settings, in the order they are tried."""
 Permission = Literal["auto", "confirm", "deny"]
 HookEvent = Literal[
     "session-start",
@@ -79,6 +84,8 @@ class Sessions(Group, frozen=True):
     """How many sessions are kept before the oldest go to the trash; 0 keeps all."""
     auto_save: bool = True
     """Save every message at once; false saves only at /save and on exit."""
+    max_megabytes: Count = 500
+    """Sessions larger than this are not opened: they would fill the memory; 0 opens all."""
 
 
 class Snapshots(Group, frozen=True):
@@ -99,12 +106,14 @@ class Compression(Group, frozen=True):
 
     enabled: bool = True
     """Compress by itself; /compact works in any case."""
-    strategy: Literal["hybrid", "summarize", "truncate"] = "hybrid"
-    """hybrid, summarize or truncate."""
+    strategy: Literal["hybrid", "summarize", "truncate", "provider"] = "hybrid"
+    """hybrid, summarize, truncate, or provider: the server compacts, where it can (OpenAI)."""
     threshold: Share = 0.80
     """Share of the available tokens at which compression starts."""
     preserve_recent: Count = 2048
     """Tokens of the newest messages that stay as they are."""
+    summaries: Literal["auto", "always", "never"] = "auto"
+    """Whether the model writes a summary beside the ledger: auto asks only models fit for it."""
     summary_max_tokens: Positive = 1024
     """Longest summary the model may write."""
     checkpoint_share: SmallShare = 0.30
@@ -126,11 +135,13 @@ class LoopDetection(Group, frozen=True):
     enabled: bool = True
     """Whether loops are looked for."""
     max_turns: Positive = 50
-    """Tool rounds after one user message before the turn is paused."""
+    """Rounds without anything new after one user message before the turn is paused."""
+    max_rounds: Positive = 500
+    """Rounds of any kind after one user message before the turn is paused."""
     repeat_threshold: Annotated[int, Meta(ge=2, le=1000)] = 3
     """Repetitions in a row that count as a loop."""
     strict: bool = False
-    """Count equal calls even when their results differ."""
+    """Count equal calls even when their results differ, and all rounds for maxTurns."""
     nudge: bool = True
     """Tell the model once that it repeats itself before the turn is paused."""
 
@@ -180,9 +191,9 @@ class Retention(Group, frozen=True):
     max_age: Duration | None = None
     """Sessions untouched for longer go to the trash; null keeps them."""
     max_items: Count = 0
-    """Sessions with more messages go to the trash by `ollm sessions cleanup`; 0 keeps them."""
+    """At so many messages you are asked to go on in a linked new session; 0 never asks."""
     store_tool_outputs: bool = True
-    """Keep all that tools and ! commands print; false keeps only what the model was given of it."""
+    """Keep what tools and ! commands print; false keeps only its size and hash."""
     encrypt_at_rest: bool = False
     """Encrypt sessions on disk."""
 
@@ -211,6 +222,25 @@ class ProviderSettings(Group, frozen=True):
     """Longest silence of the server before a request is given up."""
     headers: Mapping[Name, Line] = {}
     """Further headers of every request."""
+    api: Literal["auto", "chat", "responses"] = "auto"
+    """Which of OpenAI's protocols; auto is responses at OpenAI and Azure, else chat."""
+    api_version: Line | None = None
+    """Version of Azure's API, such as 2025-04-01-preview."""
+    region: Name | None = None
+    """Region of Bedrock; null is that of the environment or the profile."""
+    profile: Name | None = None
+    """Profile of Amazon's files with keys; null is the usual one."""
+    store: bool = False
+    """Whether OpenAI, Azure and Google may keep what is sent, where they can be told."""
+    prompt_cache: bool = True
+    """Mark prompts for the cache of Anthropic and Bedrock: cheaper from the second request on."""
+    keep_alive: Line | None = None
+    """How long Ollama keeps a model loaded, such as 30m; null leaves it to the server."""
+
+    @property
+    def host(self) -> str | None:
+        """The host of the address; None if that is the usual one of its kind."""
+        return self.base_url and urlsplit(self.base_url).hostname
 
     def kind_for(self, name: str) -> ProviderKind:
         """The kind of the provider with this name."""
@@ -226,10 +256,18 @@ class ModelSettings(Group, frozen=True):
     """Tokens of context for this model."""
     temperature: Temperature | None = None
     """How freely the model chooses its words."""
-    thinking: bool | None = None
-    """Whether the model thinks before it answers."""
+    thinking: bool | Literal["low", "medium", "high", "max"] | None = None
+    """Whether the model thinks before it answers, or how long: low, medium, high, max."""
     max_output: Positive | None = None
     """Longest answer in tokens."""
+    input_price: Price | None = None
+    """US dollars for a million tokens read; with outputPrice it outranks the known price."""
+    output_price: Price | None = None
+    """US dollars for a million tokens written."""
+    cached_price: Price | None = None
+    """US dollars for a million tokens from the server's cache; null is the input price."""
+    cache_write_price: Price | None = None
+    """US dollars for a million tokens put into the cache; null is the input price."""
 
 
 class ModeSettings(Group, frozen=True):
@@ -256,6 +294,36 @@ class Tools(Group, frozen=True):
     """Whether commands of tools may use the network."""
     timeout_seconds: Seconds = 120
     """Longest run of one tool call."""
+    max_offered: Annotated[int, Meta(ge=1, le=200)] = 10
+    """Most tools the model is told about; small models get lost among more."""
+
+
+class McpServer(Group, frozen=True):
+    """A server whose tools the model may use; it is started as a command, or has an address."""
+
+    command: Line | None = None
+    """The program that is the server; it talks on stdin and stdout."""
+    args: tuple[Line, ...] = ()
+    """Its arguments."""
+    env: Mapping[Variable, Line] = {}
+    """Variables it gets besides the harmless ones; ${NAME} is the value of one of yours."""
+    url: Url | None = None
+    """Address of a server that runs already (streamable HTTP), in the place of a command."""
+    headers: Mapping[Name, Line] = {}
+    """Further headers for that address; ${NAME} is the value of a variable."""
+    enabled: bool = True
+    """Whether it is used."""
+    tools: tuple[Name, ...] | None = None
+    """The tools that may be offered; null is all of them."""
+    timeout_seconds: Seconds = 60
+    """Longest wait for its start, and for one answer."""
+
+
+class ExtensionSettings(Group, frozen=True):
+    """One extension that is installed."""
+
+    enabled: bool = True
+    """Whether it is loaded."""
 
 
 class Search(Group, frozen=True):
@@ -267,8 +335,8 @@ class Search(Group, frozen=True):
     """Give the model fitting passages of other sessions by itself; /recall works always."""
     retrieval_tokens: Positive = 1024
     """Most tokens such passages may take."""
-    embedding_model: Name | None = None
-    """Puts passages that mean alike first: provider/model, as ollama/nomic-embed-text."""
+    embedding_model: Name | None = "auto"
+    """Finds by meaning: auto is minilm or a model of Ollama on this machine, or provider/model."""
 
 
 class Interface(Group, frozen=True):
@@ -317,6 +385,10 @@ class Settings(Group, frozen=True):
     """What the model may do."""
     hooks: Mapping[HookEvent, tuple[Line, ...]] = {}
     """Commands that run at certain events."""
+    mcp: Mapping[Name, McpServer] = {}
+    """MCP servers by name; their tools, resources and prompts join those of the program."""
+    extensions: Mapping[Name, ExtensionSettings] = {}
+    """Extensions by name; what is installed is loaded unless it is switched off here."""
     search: Search = Search()
     """Finding and using what was said earlier."""
     ui: Interface = Interface()

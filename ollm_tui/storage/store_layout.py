@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 
 DIRECTORY_MODE = 0o700
@@ -68,7 +69,7 @@ class StoreLayout:
         return self.snapshots / "snapshot-map.json"
 
     def belongings(self, session_id: str) -> dict[str, Path]:
-        """Return everything a session may have on disk, by the names it has in the trash."""
+        """Return what this program may have written of a session, by its names in the trash."""
         return {
             "session.json": self.session(session_id),
             "session.json.tmp": temporary_name(self.session(session_id)),
@@ -79,10 +80,34 @@ class StoreLayout:
             "snapshots": self.snapshots / session_id,
             "draft": self.drafts / session_id,
             "jobs": self.jobs / f"{session_id}.jsonl",
+        }
+
+    def origins(self, session_id: str) -> dict[str, Path]:
+        """Return where files in the trash come from; once those of other programs went there."""
+        return self.belongings(session_id) | {
             "older.json": self.older_session(session_id),
             "older": self.older_sessions / session_id,
             "older-snapshots": self.older_snapshots / session_id,
         }
+
+
+class TrashedLayout(StoreLayout):
+    """The paths of one session in the trash, where its files have other names."""
+
+    def __init__(self, layout: StoreLayout, session_id: str) -> None:
+        super().__init__(layout.trash / session_id)
+
+    def session(self, session_id: str) -> Path:
+        """Return the path of the session file."""
+        return self.sessions / "session.json"
+
+    def journal(self, session_id: str) -> Path:
+        """Return the path of the journal."""
+        return self.sessions / "journal"
+
+    def side_files(self, session_id: str) -> Path:
+        """Return the directory of values too large for the session file."""
+        return self.sessions / "files"
 
 
 def is_valid_name(session_id: str) -> bool:
@@ -108,6 +133,18 @@ def make_directory(path: Path) -> None:
             if not directory.is_dir():
                 raise
         sync_directory(directory.parent)
+
+
+def make_private(path: Path) -> bool:
+    """Shut others out of a directory that is there; return whether they could look into it."""
+    try:
+        status = path.stat()
+        if not stat.S_ISDIR(status.st_mode) or not status.st_mode & 0o077:
+            return False
+        path.chmod(DIRECTORY_MODE)
+    except OSError:
+        return False  # it is not there, or not ours to change
+    return True
 
 
 def sync_directory(path: Path) -> None:

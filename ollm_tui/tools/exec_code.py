@@ -13,6 +13,7 @@ from ollm_tui.core.job import Job, JobEvent, JobFinished, JobMoved, JobOutputArr
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.starting import JobRequest
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.tools.call_arguments import Arguments, Planned, spec_of, understood
 from ollm_tui.tools.job_printing import JobPrinting, ending
@@ -47,12 +48,14 @@ class Exec:
         open_shell: Callable[[], Awaitable[None]],
         timeout_seconds: float,
         confinement: Confinement | None = None,
+        redactor: Redactor | None = None,
     ) -> None:
         self._jobs = jobs
         self._session_id = session_id
         self._open_shell = open_shell
         self._timeout_seconds = timeout_seconds
         self._confinement = confinement
+        self._redactor = redactor or Redactor()
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
         """Find out in which directory the code would run. ToolError if there is no code."""
@@ -92,7 +95,7 @@ class Exec:
             raise ToolError(error.message, error.hint) from error
 
     async def _job(self, arguments: _Arguments, tell: Tell) -> ToolOutcome:
-        waiting = _Waiting(self._jobs, tell)
+        waiting = _Waiting(self._jobs, self._redactor, tell)
         stop_listening = self._jobs.events.subscribe(waiting.hear)
         starting = asyncio.create_task(self._jobs.start(self._session_id, self._request(arguments)))
         try:
@@ -125,8 +128,9 @@ class Exec:
 class _Waiting:
     """Listens to one job until it ends or is moved to the background."""
 
-    def __init__(self, jobs: JobRegistry, tell: Tell) -> None:
+    def __init__(self, jobs: JobRegistry, redactor: Redactor, tell: Tell) -> None:
         self._jobs = jobs
+        self._redactor = redactor
         self._tell = tell
         self._job_id = ""
         self._printing: JobPrinting | None = None
@@ -135,7 +139,9 @@ class _Waiting:
     async def outcome(self, job: Job) -> ToolOutcome:
         """Wait for the job and return its output and how it ended."""
         self._job_id = job.id
-        self._printing = JobPrinting(lambda out, err: self._jobs.job_output(job.id, out, err))
+        self._printing = JobPrinting(
+            lambda out, err: self._jobs.job_output(job.id, out, err), self._redactor
+        )
         # It may have ended before its id was known here; then no event comes any more.
         now = self._jobs.job(job.id)
         if now.running and not now.background:

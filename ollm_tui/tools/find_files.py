@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
+from ollm_tui.services.files.file_entry import FileEntry
 from ollm_tui.tools.call_arguments import Arguments, Planned, one_line, spec_of, understood
 from ollm_tui.tools.scope_files import ScopeFiles, chosen
 
@@ -20,6 +21,7 @@ USUAL, MOST = 100, 1_000
 class _Arguments(Arguments, frozen=True):
     pattern: Annotated[str, Meta(description="glob like src/**/*.py, folder/, or words")]
     limit: int = USUAL
+    details: bool = False
 
 
 class FindFiles:
@@ -38,21 +40,39 @@ class FindFiles:
             paths = await self._files.paths()
             pattern = self._files.relative(arguments.pattern)
             found = await asyncio.to_thread(chosen, paths, pattern)
-            return _listed(found, min(max(arguments.limit, 1), MOST), self._files.unreadable)
+            limit = min(max(arguments.limit, 1), MOST)
+            shown = found[:limit]
+            if arguments.details:
+                shown = await asyncio.to_thread(self._with_details, shown)
+            return _listed(shown, len(found), self._files.unreadable)
 
         action = Action(effect="read", title="list files", subject=arguments.pattern)
         return Planned(action, work)
 
+    def _with_details(self, paths: list[str]) -> list[str]:
+        return [f"{path}  {_details(self._files.entry(path))}" for path in paths]
 
-def _listed(found: list[str], limit: int, unreadable: int) -> ToolOutcome:
+
+def _details(entry: FileEntry) -> str:
+    """Return kind, size and time of a file in words, the time as clocks here show it."""
+    try:
+        written = f"{entry.modified.astimezone():%Y-%m-%d %H:%M}"
+        size = counted(entry.size, "byte")
+        return f"{size}, {written}" if entry.kind == "file" else f"{entry.kind}, {written}"
+    except OSError:
+        return "gone"
+
+
+def _listed(shown: list[str], count: int, unreadable: int) -> ToolOutcome:
+    """Return what the model gets: some of the files found, and how many there are."""
     hidden = f"[{counted(unreadable, 'folder')} could not be read]"
-    if not found:
+    if not shown:
         text = "no file fits; try fewer words, or a pattern such as **/*.py"
         text += f"\n{hidden}" if unreadable else ""
         return ToolOutcome(text=text, changed=False, summary="no files")
-    lines = [one_line(path) for path in found[:limit]]
-    if len(found) > limit:
-        lines.append(f"[{len(found) - limit:,} more; narrow the pattern or raise limit]")
+    lines = [one_line(line) for line in shown]
+    if count > len(shown):
+        lines.append(f"[{count - len(shown):,} more; narrow the pattern or raise limit]")
     if unreadable:
         lines.append(hidden)
-    return ToolOutcome(text="\n".join(lines), changed=False, summary=counted(len(found), "file"))
+    return ToolOutcome(text="\n".join(lines), changed=False, summary=counted(count, "file"))

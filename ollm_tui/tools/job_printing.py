@@ -6,8 +6,10 @@ import codecs
 from collections import deque
 from collections.abc import Callable
 
-from ollm_tui.core.intake import IntakeFilter
 from ollm_tui.core.job import Job, JobOutput, StreamPart
+from ollm_tui.services.jobs.safe_text import without_cut_start
+from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.redaction.stream_redactor import StreamRedactor
 
 HEAD_CHARACTERS = 200_000
 TAIL_CHARACTERS = 800_000
@@ -15,11 +17,14 @@ TAIL_CHARACTERS = 800_000
 
 
 class JobPrinting:
-    """Joins both streams of one job. `read` returns what came after a byte offset of each."""
+    """Joins both streams of one job. `read` returns what came after a byte offset of each.
 
-    def __init__(self, read: Callable[[int, int], JobOutput]) -> None:
+    Secrets are hidden in each stream by itself: the other may print between two halves of one.
+    """
+
+    def __init__(self, read: Callable[[int, int], JobOutput], redactor: Redactor) -> None:
         self._read = read
-        self._streams = _Stream(), _Stream()
+        self._streams = _Stream(redactor), _Stream(redactor)
         self._kept = _HeadAndTail()
         self._last = -1
 
@@ -46,20 +51,24 @@ class JobPrinting:
 
 
 class _Stream:
-    """Decodes one stream, where a character or an escape sequence may be cut between two parts."""
+    """Makes text of one stream; a character, a control sequence or a secret may be cut anywhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, redactor: Redactor) -> None:
         self.end = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._filter = IntakeFilter()
+        self._redactor = StreamRedactor(redactor)
 
     def text_of(self, part: StreamPart, *, ended: bool) -> str:
         lost = part.start - self.end
         self.end = part.end
-        text = self._filter.feed(self._decoder.decode(part.data, final=ended))
-        if ended:
-            text += self._filter.finish()
-        return f"[{lost:,} bytes came too fast to be kept]\n{text}" if lost > 0 else text
+        before, data = "", part.data
+        if lost > 0:
+            before = f"{self._redactor.end()}[{lost:,} bytes came too fast to be kept]\n"
+            # What is left of a secret whose beginning is lost could not be recognised.
+            data = without_cut_start(data.decode("utf-8", "replace")).encode()
+            self._decoder.reset()
+        text = self._redactor.feed(self._decoder.decode(data, final=ended))
+        return before + text + (self._redactor.end() if ended else "")
 
 
 class _HeadAndTail:

@@ -36,13 +36,19 @@ class JobsTool:
 
     spec = spec_of("jobs", "See and end background jobs.", _Arguments)
 
-    def __init__(self, jobs: JobRegistry, session_id: str, timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        jobs: JobRegistry,
+        session_id: str,
+        timeout_seconds: float,
+        redactor: Redactor | None = None,
+    ) -> None:
         self._jobs = jobs
         self._session_id = session_id
         self._timeout_seconds = timeout_seconds
         # Output is read in parts, and a secret may lie across the border of two: only here, where
         # a part is read together with what came before it, can it be found.
-        self._redactor = Redactor()
+        self._redactor = redactor or Redactor()
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
         """Find the job that is meant. ToolError if there is none."""

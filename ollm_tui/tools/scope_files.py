@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ollm_tui.core.errors import ToolError, UsageError
+from ollm_tui.services.files.file_entry import FileEntry
 from ollm_tui.services.files.fuzzy import rank
 from ollm_tui.services.files.glob_patterns import PathChoice
 from ollm_tui.services.files.project_files import ProjectFiles
@@ -46,6 +47,10 @@ class ScopeFiles:
             found += [str(path) for path in paths if not path.is_relative_to(self._root)]
         return sorted(found)
 
+    def entry(self, path: str) -> FileEntry:
+        """Return a path of ours with its kind, size and time."""
+        return self._project.entry(path)
+
     def split(self, path: str) -> tuple[str, str]:
         """Split a path of ours into its directory of the scope and the path below that."""
         whole = self._root / path
@@ -84,11 +89,4 @@ def _fitting(paths: Iterable[str], pattern: str) -> list[str]:
         choice = PathChoice((pattern,))
     except UsageError as error:
         raise ToolError(error.message, error.hint) from error
-    folders: dict[str, list[str]] = {}
-    for path in paths:
-        # -1, because the slash at the end of a folder belongs to its name.
-        cut = path.rfind("/", 0, -1) + 1
-        folders.setdefault(path[:cut], []).append(path[cut:])
-    return sorted(
-        folder + name for folder, names in folders.items() for name in choice.kept(folder, names)
-    )
+    return sorted(choice.kept(paths))

@@ -10,6 +10,7 @@ from pathlib import Path
 from ollm_tui.core.tool import Tool
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.jobs.job_registry import JobRegistry
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.tools.edit_file import EditFile
 from ollm_tui.tools.exec_code import Exec
@@ -36,6 +37,8 @@ class ToolEnvironment:
     scope: tuple[Path, ...] = (Path(),)
     """The directories that tools may touch."""
     jobs: JobRegistry
+    redactor: Redactor = field(default_factory=Redactor)
+    """Hides secrets in what jobs print, known ones among them."""
     session_id: str
     open_shell: Callable[[], Awaitable[None]]
     """Opens the session's shell unless it is open."""
@@ -60,12 +63,19 @@ def toolbox(place: ToolEnvironment) -> tuple[Tool, ...]:
     seconds = place.timeout_seconds
     return (
         ReadFile(scope, memory, sees_pictures=place.sees_pictures),
-        Exec(place.jobs, place.session_id, place.open_shell, seconds, place.confinement),
+        Exec(
+            place.jobs,
+            place.session_id,
+            place.open_shell,
+            seconds,
+            place.confinement,
+            place.redactor,
+        ),
         EditFile(scope, memory),
         SearchText(scope, files),
         FindFiles(files),
         WriteFile(scope, memory),
         Git(scope, place.environ, seconds),
         Tasks(place.goals),
-        JobsTool(place.jobs, place.session_id, seconds),
+        JobsTool(place.jobs, place.session_id, seconds, place.redactor),
     )

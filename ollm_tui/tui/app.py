@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.driver import Driver
+from textual.keys import key_to_character
 from textual.screen import Screen
 
 from ollm_tui.tui.chat.screen import ChatScreen
@@ -58,17 +59,9 @@ class OllmApp(Frame):
 
         return TerminalDriver
 
-    async def run_priority_key(self, key: str) -> bool:
-        """Does what a priority key is bound to; returns whether there was such a binding."""
-        return await super()._check_bindings(key, priority=True)
-
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
-        """Leaves priority keys to the prompt while it has the focus.
-
-        What is typed waits in the queue of the prompt, and a priority key would overtake it there:
-        Enter would send without the last letters, or before a paste. So the prompt asks for these
-        keys, by `run_priority_key`, when their turn comes.
-        """
-        if priority and isinstance(self.focused, Prompt):
+        """Leaves characters to the text field that has the focus, whatever they are bound to."""
+        focused = self.focused
+        if priority and focused and focused.check_consume_key(key, key_to_character(key)):
             return False
         return await super()._check_bindings(key, priority)

@@ -25,10 +25,14 @@ def actions_of(group: str) -> Mapping[str, Action]:
             from ollm_tui.tui.compression.commands import ACTIONS
         case "context":
             from ollm_tui.tui.context.commands import ACTIONS
+        case "extension":
+            from ollm_tui.tui.extensions.commands import ACTIONS
         case "goal":
             from ollm_tui.tui.goals.commands import ACTIONS
         case "jobs":
             from ollm_tui.tui.jobs.commands import ACTIONS
+        case "mcp":
+            from ollm_tui.tui.mcp.commands import ACTIONS
         case "mode":
             from ollm_tui.tui.models.mode_commands import ACTIONS
         case "model":
@@ -44,6 +48,8 @@ def actions_of(group: str) -> Mapping[str, Action]:
             from ollm_tui.tui.search.commands import ACTIONS
         case "session" | "snapshot":
             from ollm_tui.tui.browser.commands import ACTIONS
+        case "task":
+            from ollm_tui.tui.tasks.commands import ACTIONS
         case "tools":
             from ollm_tui.tui.tools.commands import ACTIONS
         case _:

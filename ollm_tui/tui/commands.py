@@ -53,6 +53,9 @@ GROUPS: Mapping[str, str] = {
     "model": "Models",
     "screen": "Screen",
     "app": "Program",
+    "mcp": "MCP servers",
+    "task": "Tasks",
+    "extension": "Extensions",
 }
 
 COMMANDS = (
@@ -69,6 +72,12 @@ COMMANDS = (
         "Go back to your last message",
         slash="rewind",
         help="Esc twice on an empty prompt. e edits it; the other branch is kept.",
+    ),
+    Command(
+        "chat.send_waiting",
+        "Send the next queued message",
+        slash="now",
+        help="Enter on an empty prompt; while the model answers, twice: that stops the answer.",
     ),
     Command("prompt.editor", "Write in your editor", "ctrl+g", "editor", help="$VISUAL, $EDITOR."),
     Command("prompt.history", "Earlier prompts", "ctrl+r", "history", "[words]"),
@@ -116,10 +125,10 @@ COMMANDS = (
         "What fills the context",
         "f5",
         "context",
-        "[show|export|add|remove|list|clear]",
+        "[show|export|add|project|remove|list|clear]",
         help="show is the exact prompt, export FILE writes it into a file. add NAME and words, "
-        "add NAME @file, add tree and add git put something into every prompt; refresh reads it "
-        "again.",
+        "add NAME @file, add tree, git, tasks or errors put something into every prompt, project "
+        "all of these four; refresh reads it again.",
     ),
     Command(
         "context.trust",
@@ -127,7 +136,15 @@ COMMANDS = (
         "alt+a",
         "trust",
         "[once|always|never|view|later]",
-        help="Instructions of a project and new hooks are used only after you said so.",
+        help="Instructions and settings of a project, and new hooks, count only after you said so.",
+    ),
+    Command(
+        "context.window",
+        "Change the size of the window",
+        "",
+        "window",
+        "[16k|auto]",
+        help="Shows first what it costs: memory, loading the model again, what is compressed.",
     ),
     Command(
         "context.pin",
@@ -157,10 +174,10 @@ COMMANDS = (
         "compression.compact",
         "Compress the context now",
         slash="compact",
-        argument="[--preview|--summary|--mine|--truncate|--above] [what to take care of]",
+        argument="[--preview|--summary|--mine|--truncate|--provider|--above] [what to mind]",
         help="Older answers become a summary; nothing is lost, and /undo takes it back. "
         "--preview shows and edits it first, --mine folds the oldest of your own too, "
-        "--truncate asks no model.",
+        "--truncate asks no model, --provider has the server compact (OpenAI).",
     ),
     Command(
         "compression.above",
@@ -283,7 +300,7 @@ COMMANDS = (
         "Sessions and snapshots",
         "ctrl+s,f3",
         "sessions",
-        help="Find any earlier point, look at it, go back to it or fork it.",
+        help="Find any earlier point, look at it, go back to it, fork it or delete it.",
     ),
     Command("session.load", "Open a session", slash="load", argument="[id or words]"),
     Command("session.sidebar", "Session sidebar", "ctrl+b,f2", "sidebar"),
@@ -304,8 +321,22 @@ COMMANDS = (
         "search.recall",
         "Bring passages of earlier sessions along",
         slash="recall",
-        argument="words",
+        argument="[--files] words",
         help="They go to the model with your next message, as data, and are seen in the prompt.",
+    ),
+    Command(
+        "search.ask",
+        "Answer from earlier sessions",
+        slash="ask",
+        argument="question",
+        help="The model gets the best passages of earlier sessions and names those it uses.",
+    ),
+    Command(
+        "search.sources",
+        "Go to where a passage is from",
+        slash="sources",
+        argument="[number]",
+        help="After /ask and /recall: opens the session at the message.",
     ),
     Command(
         "search.activity",
@@ -322,7 +353,28 @@ COMMANDS = (
     Command("screen.log", "The end of the log", "f12", "log"),
     Command("screen.redraw", "Draw everything again", "ctrl+l", "redraw"),
     Command("app.suspend", "Suspend to the shell", "ctrl+z", "suspend"),
-    Command("app.leave", "Quit", "ctrl+q", "quit", help="Everything is saved already."),
+    Command("app.leave", "Quit", "ctrl+q", "quit", help="What was said is saved first."),
+    Command(
+        "mcp.servers",
+        "MCP servers, and which tools the model gets",
+        slash="mcp",
+        argument="[on|off|again server]",
+        help="Each with its state and cost; Space switches a server or a tool on or off.",
+    ),
+    Command(
+        "task.choose",
+        "Choose the task this session is about",
+        slash="task",
+        argument="[id|list|off]",
+        help="From .steroids or .ollm/tasks.yaml; a block about it is in every prompt, as data.",
+    ),
+    Command(
+        "extension.run",
+        "Run a command of an extension, or use a prompt of an MCP server",
+        slash="run",
+        argument="[name words]",
+        help="/name and /server:prompt do the same.",
+    ),
 )
 
 BY_ID: Mapping[str, Command] = {command.id: command for command in COMMANDS}

@@ -11,11 +11,12 @@ import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.await_complete import AwaitComplete
+from textual.events import Event
 from textual.keys import Keys
 from textual.worker import (
     NoActiveWorker,
@@ -29,6 +30,7 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles, transcript_styles
 from ollm_tui.tui.terminal.abilities import Abilities, choose_theme
+from ollm_tui.tui.terminal.input_queue import InputQueue
 from ollm_tui.tui.themes import DEFAULT_THEME, load_theme, rounded
 
 if TYPE_CHECKING:
@@ -101,6 +103,13 @@ OpenConversation = Callable[["Workspace"], Awaitable[tuple["Conversation", tuple
 """Begins or resumes what the user asked for; also returns what of it could not be read."""
 
 
+class Beginning(NamedTuple):
+    """What the command line asked for once a conversation is open."""
+
+    question: str = ""
+    picks_session: bool = False
+
+
 class Frame(App[int]):
     """The application as its screens know it."""
 
@@ -113,6 +122,7 @@ class Frame(App[int]):
         backend: Backend,
         open_conversation: OpenConversation,
         abilities: Abilities,
+        beginning: Beginning | None = None,
     ) -> None:
         # Without colours the terminal's own two are used: Textual would send shades of grey.
         super().__init__(ansi_color=abilities.colours == 0 or None)
@@ -120,6 +130,7 @@ class Frame(App[int]):
         self._backend = backend
         self.open_conversation = open_conversation
         self.abilities = abilities
+        self.beginning = beginning or Beginning()
         self.conversation: Conversation | None = None
         """The conversation in front; whoever runs the application closes it in the end. Features
         ask their port instead, which belongs to one conversation."""
@@ -129,7 +140,13 @@ class Frame(App[int]):
         """Whether the terminal has the focus, where terminals tell."""
         self.warnings = [str(warning) for warning in loaded.warnings]
         """What was wrong with the settings, shown at the top of the stream."""
+        if loaded.project and not loaded.project.awaits_answer and loaded.project.notice:
+            self.warnings.append(loaded.project.notice)  # what awaits an answer is a question
+        self.starts_again = False
+        """Whether the program is to start again in the place of this one, with settings that count
+        only now."""
         self._parts: dict[type[object], object] = {}
+        self._input = InputQueue(self, super().on_event, self._handle_exception)
         self.set_class(not abilities.unicode, "-ascii")
         self._begin_theme(loaded.settings.ui.theme)
         self._begin_keys()
@@ -163,6 +180,11 @@ class Frame(App[int]):
         """Ends the program."""
         self.exit(0)
 
+    async def start_again(self) -> None:
+        """Ends the program, which then starts again with the same session."""
+        self.starts_again = True
+        await self.leave()
+
     # Looks
 
     @property
@@ -194,6 +216,13 @@ class Frame(App[int]):
         self.set_keymap(keymap)
 
     # The terminal
+
+    async def on_event(self, event: Event) -> None:
+        """Lets keys, pastes and clicks wait for those before them."""
+        if InputQueue.takes(event):
+            await self._input.add(event)
+        else:
+            await super().on_event(event)
 
     def on_mount(self) -> None:
         """Draws everything again after a suspend: nothing of the screen is left then."""

@@ -16,6 +16,8 @@ _NAMES: Mapping[str, str] = {
     "pagedown": "PgDn",
     "question_mark": "?",
     "slash": "/",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "delete": "Del",
     "backspace": "Backspace",
 }

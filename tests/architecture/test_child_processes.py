@@ -15,6 +15,8 @@ OWN_ENVIRONMENT = {
     "providers/llama_cpp/server_process.py": "below the services; passes seven names",
     "providers/llama_cpp/model_download.py": "below the services; passes what pip needs",
     "services/files/git_program.py": "passes seven names, hardens git with the rest",
+    "services/tokens/counting_process.py": "passes nothing at all but where our own modules are",
+    "services/jobs/process_tree.py": "passes nothing to ps but where it is and how it writes times",
     "services/jobs/launcher_client.py": "passes nothing at all but where our own modules are",
     "tools/hardened_git.py": "what git_program passes, and editors and helpers switched off",
     "tools/search_text.py": "passes nothing at all but where our own modules are",
@@ -25,6 +27,7 @@ OWN_ENVIRONMENT = {
 
 USERS_ENVIRONMENT = {
     "services/safety/credentials.py": "the user's password program needs its agent and session",
+    "providers/aws_credentials.py": "the user's own program for keys, as Amazon's tools run it",
     "tui/terminal/external_editor.py": "the user's own editor, started as from the user's shell",
 }
 """Places that hand on everything, because the user's own tool is started for the user."""

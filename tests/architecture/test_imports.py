@@ -15,7 +15,7 @@ LAYERS = {
     "settings": {"core"},
     "storage": {"core"},
     "providers": {"core"},
-    "services": {"core", "settings", "storage"},
+    "services": {"core", "extension_api", "settings", "storage"},
     "engine": {"core", "settings", "storage", "services"},
 }
 """What each layer may load besides itself."""
@@ -62,6 +62,13 @@ def test_quick_commands_load_nothing_heavy(arguments: list[str]) -> None:
     loaded = loaded_by(code)
     assert not {name for name in loaded if name.split(".")[0] in HEAVY}
     assert not {name for name in loaded if name.startswith("ollm_tui.providers")}
+
+
+def test_the_screen_loads_no_watchdog_before_something_is_watched() -> None:
+    code = (
+        "import ollm_tui.tui.app, ollm_tui.tui.chat.screen, ollm_tui.services.files.project_files"
+    )
+    assert not {name for name in loaded_by(code) if name.split(".")[0] == "watchdog"}
 
 
 def test_the_engine_of_the_embedded_model_never_enters_our_process() -> None:

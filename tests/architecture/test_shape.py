@@ -11,8 +11,16 @@ from tests.architecture.source import FUNCTIONS, files, parsed
 
 LONGEST_FUNCTION = 60
 
-EDGES = {"engine/turn/model_round.py", "engine/tools/tool_calls.py", "cli/main.py"}
-"""Where nothing may take the program down: a request, a tool call, and the command line itself."""
+EDGES = {
+    "engine/turn/model_round.py",
+    "engine/tools/tool_calls.py",
+    "services/snapshots/restore_points.py",
+    "cli/main.py",
+    "services/mcp/server_connection.py",
+    "services/extensions/extension_host.py",
+}
+"""Where nothing may take the program down: a request, a tool call, a callback at a threshold, what
+a foreign server or an extension does, and the command line itself."""
 
 FORBIDDEN_NAMES = re.compile(r"utils?|helpers?|common|misc|manager|keeper")
 

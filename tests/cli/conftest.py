@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-OLLM = Path(sys.executable).with_name("ollm")
+from tests.stand_ins import warm_command
+from tests.stand_ins.warm_command import OLLM
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -29,6 +29,8 @@ def run_ollm(home: Path) -> Run:
             file = home.parent / "script.json"
             file.write_text(json.dumps(script))
             environment["OLLM_TEST_SCRIPT"] = str(file)
+        if warm_command.can_be_warm(environment):
+            return warm_command.run(arguments, environment, stdin)
         source: dict[str, Any] = {"input": stdin} if stdin is not None else {"stdin": -3}
         return subprocess.run(
             [str(OLLM), *arguments], capture_output=True, text=True, env=environment, **source

@@ -24,6 +24,42 @@ def test_the_question_may_come_from_stdin(run_ollm: Run) -> None:
     assert done.stdout == "What is in\nthis text?\n"
 
 
+def test_what_is_piped_goes_along_as_an_attachment(run_ollm: Run) -> None:
+    done = run_ollm("-p", "Explain", "--output", "json", script=HELLO, stdin="diff \x1b[31m--git\n")
+    assert done.returncode == 0
+    session = json.loads(done.stdout)["sessionId"]
+    asked = json.loads(run_ollm("sessions", "view", session, "--json").stdout)["messages"][0]
+    text, piped = asked["parts"]
+    assert text["text"] == "Explain"
+    assert (piped["type"], piped["name"]) == ("attachment", "stdin")
+    assert piped["content"] == "diff --git\n"
+
+
+def test_an_empty_pipe_adds_nothing(run_ollm: Run) -> None:
+    done = run_ollm("-p", "Hi", "--output", "json", script=HELLO, stdin="")
+    session = json.loads(done.stdout)["sessionId"]
+    asked = json.loads(run_ollm("sessions", "view", session, "--json").stdout)["messages"][0]
+    assert [part["type"] for part in asked["parts"]] == ["text"]
+
+
+def test_a_question_without_a_terminal_is_answered_on_stdout(run_ollm: Run) -> None:
+    done = run_ollm("What is this?", script=HELLO, stdin="some text")
+    assert (done.returncode, done.stdout) == (0, "Hello there.\n")
+
+
+def test_a_word_that_is_nearly_a_command_is_not_asked(run_ollm: Run) -> None:
+    done = run_ollm("sesions", script=HELLO)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("ollm: there is no command 'sesions'; did you mean sessions?")
+    assert run_ollm("sesions", "list", script=HELLO).returncode == 2
+
+
+def test_a_session_cannot_be_chosen_without_a_screen(run_ollm: Run) -> None:
+    done = run_ollm("-r", "-p", "Hi", script=HELLO)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--resume needs an ID here (ollm sessions list)" in done.stderr
+
+
 def test_json_output_is_one_object_with_everything(run_ollm: Run) -> None:
     done = run_ollm("-p", "Hi", "--output", "json", script=HELLO)
     answer = json.loads(done.stdout)
@@ -91,7 +127,7 @@ def test_an_unknown_provider_is_a_usage_error_that_names_the_known_ones(run_ollm
 
 
 def test_a_missing_key_says_where_to_put_it(run_ollm: Run, home: Path) -> None:
-    home.mkdir()
+    home.mkdir(mode=0o700)
     (home / "config.yaml").write_text("providers:\n  openai:\n    keyEnv: MY_KEY\n")
     done = run_ollm("--provider", "openai", "--model", "m", "-p", "Hi")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
@@ -188,3 +224,15 @@ def test_failures_are_in_the_log_and_keys_are_not(run_ollm: Run, home: Path) -> 
     assert line["session"]
     assert line["hint"]
     assert key not in log
+
+
+def test_a_turn_of_too_many_rounds_ends_with_one_line(run_ollm: Run, home: Path) -> None:
+    home.mkdir(parents=True)
+    (home / "config.yaml").write_text("loopDetection: {maxRounds: 3}\n")
+    rounds = [[{"tool": "find_files", "args": {"pattern": f"*.{word}"}}] for word in "abcdef"]
+    done = run_ollm("-p", "Look around", script=rounds)
+    stopped, *others = [line for line in done.stderr.splitlines() if "stopped" in line]
+    assert done.returncode == 1
+    assert not others
+    assert "stopped: the model worked 4 rounds since you last wrote" in stopped
+    assert "loopDetection.maxRounds" in done.stderr

@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from ollm_tui.cli import config_command as config
+from ollm_tui.cli.store import read_settings
+from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.settings.schema import Settings
 
 PLAIN = Namespace(json=False)
@@ -24,6 +26,18 @@ def write_user(home: Path, text: str) -> Path:
     home.mkdir(exist_ok=True)
     (home / "config.yaml").write_text(text)
     return home / "config.yaml"
+
+
+def write_project(text: str, home: Path, *, trusted: bool | None = None) -> Path:
+    """Write the settings of the project; the user has trusted them, or said never."""
+    Path(".ollm").mkdir(exist_ok=True)
+    file = Path(".ollm/config.yaml").absolute()
+    file.write_text(text)
+    project = read_settings().project
+    if trusted is not None and project:
+        verdict = "always" if trusted else "never"
+        Trust(home).keep_settings(Path.cwd(), project.digest, verdict)
+    return file
 
 
 def builtin_defaults() -> Any:
@@ -41,14 +55,68 @@ def test_show_tells_where_each_value_comes_from(
     home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_user(home, "ui:\n  theme: light\n")
-    Path(".ollm").mkdir()
-    Path(".ollm/config.yaml").write_text("model: m\n")
+    write_project("model: m\n", home, trusted=True)
     monkeypatch.setenv("OLLM_CONTEXT_WINDOW", "8192")
     config.show(PLAIN)
     out = capsys.readouterr().out
     assert f"  theme: light  # user, {file}:2\n" in out
     assert f"model: m  # project, {Path.cwd()}/.ollm/config.yaml:1\n" in out
     assert "  window: 8192  # environment, OLLM_CONTEXT_WINDOW\n" in out
+
+
+UNTRUSTED = "keymap: {tools.mode: ctrl+j}\nmodel: theirs\ncompression: {threshold: 0.5}\n"
+REFUSED = ":1: keymap.'tools.mode': refused: a project may not decide your keys"
+
+
+@pytest.mark.parametrize(
+    ("trusted", "standing", "model"),
+    [
+        (
+            None,
+            "not trusted yet, so these do not count; open ollm in this folder to decide",
+            "auto",
+        ),
+        (True, "you trusted it, so these count", "theirs"),
+        (False, "you said never, so these do not count", "auto"),
+    ],
+)
+def test_show_and_check_say_what_a_project_sets_and_what_counts(
+    home: Path, capsys: Captured, trusted: bool | None, standing: str, model: str
+) -> None:
+    file = write_project(UNTRUSTED, home, trusted=trusted)
+    expected = [
+        f"{file}: {standing}",
+        f"{file}:2: model: auto → theirs",
+        f"{file}:3: compression.threshold: 0.8 → 0.5",
+        f"{file}{REFUSED}",
+    ]
+    assert config.check(Namespace()) == 1, "something of it never counts"
+    assert capsys.readouterr().out.splitlines() == expected
+    config.show(PLAIN)
+    out = capsys.readouterr().out
+    assert yaml.safe_load(out)["model"] == model
+    assert [line.removeprefix("# ") for line in out.splitlines()[-4:]] == expected
+    config.show(JSON)
+    project = json.loads(capsys.readouterr().out)["project"]
+    assert (project["trusted"], len(project["changes"])) == (trusted, 2)
+    assert project["problems"] == [f"{file}{REFUSED}"]
+
+
+def test_a_project_that_sets_nothing_wrong_is_ok_also_untrusted(
+    home: Path, capsys: Captured
+) -> None:
+    write_project("model: theirs\n", home)
+    assert config.check(Namespace()) == 0
+    assert capsys.readouterr().out.endswith("ok\n")
+
+
+def test_check_names_file_line_and_key_of_a_bad_pattern(home: Path, capsys: Captured) -> None:
+    file = write_user(home, "environment:\n  policy: open\n  denyPatterns: [MINE_*, '[bad']\n")
+    assert config.check(Namespace()) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{file}:3: environment.denyPatterns: '[bad' can be no name of a variable, "
+        "not even with * and ?; the default patterns are used in its place"
+    ]
 
 
 def test_show_as_json_has_settings_and_sources(home: Path, capsys: Captured) -> None:

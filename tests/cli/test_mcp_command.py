@@ -19,10 +19,13 @@ from ollm_tui.mcp_server import build_server
 from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.job_tools import JobTools
 from ollm_tui.services.jobs.process_tree import marked
-from tests.cli.conftest import OLLM
+from ollm_tui.services.sandbox.sandbox import Sandbox
+from tests.cli.conftest import OLLM, Run
 
 TOOLS = """startSession updateSession endSession listSessions exec listJobs getJobOutput
 killJob waitJob""".split()
+
+LOOP_WATCH = Path(__file__).parent.parent / "stand_ins" / "loop_watch"
 
 
 class Agent:
@@ -57,12 +60,15 @@ class Agent:
 
 
 @asynccontextmanager
-async def agent_of_command(**variables: str) -> AsyncGenerator[Agent]:
+async def agent_of_command(*arguments: str, **variables: str) -> AsyncGenerator[Agent]:
     """An agent that started `ollm mcp` itself."""
     names = ("PATH", "HOME", "OLLM_HOME")
     environment = {name: os.environ[name] for name in names} | variables
+    unset = not arguments and "OLLM_TOOLS_SCOPE" not in variables
+    if unset and Sandbox.find([Path.cwd()], network=False).confinement is None:
+        arguments = ("--no-sandbox",)
     server = StdioServerParameters(
-        command=str(OLLM), args=["mcp"], env=environment, cwd=str(Path.cwd())
+        command=str(OLLM), args=["mcp", *arguments], env=environment, cwd=str(Path.cwd())
     )
     async with Client(server) as client:
         yield Agent(client)
@@ -117,6 +123,96 @@ async def test_every_tool_works_over_stdio(home: Path) -> None:
     assert (home / "jobs" / f"{session['id']}.jsonl").exists()
 
 
+async def test_no_output_holds_up_the_server(home: Path, tmp_path: Path) -> None:
+    noted = tmp_path / "slow-callbacks"
+    watch = {"PYTHONPATH": str(LOOP_WATCH), "OLLM_TEST_LOOP": str(noted)}
+    megabyte = "yes 'the key: is=here, and some words' | head -c 1000000"
+    async with agent_of_command(**watch) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        # Everything is used once before: what is loaded at first use does not grow with output.
+        warm = await call("exec", **at, code="echo")
+        await call("exec", **at, code="cmd('echo')", language="python")
+        for tool in ("listJobs", "getJobOutput", "waitJob"):
+            await call(tool, **at, **({} if tool == "listJobs" else {"jobId": warm["jobId"]}))
+        noted.touch()
+        ran = await asyncio.gather(*(call("exec", **at, code=megabyte) for _ in range(8)))
+        job = {**at, "jobId": ran[0]["jobId"]}
+        await asyncio.gather(call("listJobs", **at), call("waitJob", **job))
+        await call("getJobOutput", **job)
+        await call("exec", **at, code="cmd('seq', ['100000'])", language="python")
+    assert all(len(each["stdout"]) == 1_000_000 for each in ran)
+    assert noted.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("rules", "code", "told"),
+    [
+        ("{}", "rm -rf ~", "nobody can be asked here, and no setting allows it unasked)"),
+        ("{}", "echo x > /etc/outside", "not allowed: "),
+        ("{scope: [., /etc]}", "echo x > /etc/ou/tside || true", ""),
+        ("{permissions: {exec: deny}}", "true", "not allowed: the settings forbid exec (tools."),
+        ("{permissions: {exec: confirm}}", "true", "tools.permissions.exec: auto allows it)"),
+        ("{permissions: {exec: auto}}", "true", ""),
+        ("{allowed: [read_*]}", "true", "not allowed: exec is not among the tools"),
+    ],
+)
+async def test_the_rules_for_tools_hold_for_other_agents(
+    home: Path, rules: str, code: str, told: str
+) -> None:
+    home.mkdir()
+    (home / "config.yaml").write_text(f"tools: {rules}\n")
+    async with agent_of_command() as call:
+        session = (await call("startSession"))["id"]
+        if told:
+            assert told in await call.error("exec", sessionId=session, code=code)
+        else:
+            assert (await call("exec", sessionId=session, code=code))["success"]
+
+
+async def test_jobs_run_in_a_sandbox_unless_it_is_switched_off(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if Sandbox.find([Path.cwd()], network=False).confinement is None:
+        pytest.skip("no sandbox works here")
+    outside = Path.cwd().parent / "outside.txt"
+    code = f"open('inside.txt', 'w'); open({str(outside.parent)!r} + '/out' + 'side.txt', 'w')"
+    for argument, is_held in (((), True), (("--no-sandbox",), False)):
+        async with agent_of_command(*argument) as call:
+            at = {"sessionId": (await call("startSession"))["id"]}
+            ran = await call("exec", **at, code=f"x = 1\n{code}", language="python")
+            (session,) = await call("listSessions")
+        assert outside.exists() != is_held, ran
+        assert Path("inside.txt").exists()
+        assert session["vars"]["x"] == 1
+
+
+def test_a_sandbox_that_is_asked_for_and_does_not_work_is_an_error(run_ollm: Run) -> None:
+    done = run_ollm("mcp", "--sandbox", OLLM_TOOLS_SCOPE="/", stdin="")
+    assert done.returncode != 0
+    assert "no sandbox works here: bwrap: the whole machine is in the scope" in done.stderr
+    assert "--no-sandbox" in done.stderr
+
+
+async def test_where_no_sandbox_works_only_what_reads_runs_unless_the_user_says_so(
+    home: Path,
+) -> None:
+    # No sandbox can hold a command whose scope is the whole machine.
+    scope = {"OLLM_TOOLS_SCOPE": "/"}
+    Path("seen.txt").write_text("words\n")
+    async with agent_of_command(**scope) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        assert (await call("exec", **at, code="cat seen.txt"))["stdout"] == "words\n"
+        refused = await call.error("exec", **at, code="touch made.txt")
+        assert "no sandbox holds it" in refused
+        assert "tools.permissions.exec: auto allows it, or ollm mcp --no-sandbox)" in refused
+        assert not Path("made.txt").exists()
+    async with agent_of_command("--no-sandbox", **scope) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        assert (await call("exec", **at, code="touch made.txt"))["success"]
+        assert Path("made.txt").exists()
+        assert "not allowed" in await call.error("exec", **at, code="rm -rf ~")
+
+
 async def test_all_jobs_end_when_stdin_closes(home: Path) -> None:
     async with agent_of_command() as call:
         session = await call("startSession")
@@ -126,7 +222,8 @@ async def test_all_jobs_end_when_stdin_closes(home: Path) -> None:
             code="trap '' TERM; setsid sleep 60 & sleep 60",
             background=True,
         )
-        assert marked(begun["jobId"])
+        while not marked(begun["jobId"]):
+            await asyncio.sleep(0.02)
         waiting = asyncio.create_task(call("exec", sessionId=session["id"], code="sleep 60"))
         while not marked(f"job-{session['id']}-2"):
             await asyncio.sleep(0.02)
@@ -213,6 +310,31 @@ async def test_jobs_are_listed_newest_first_in_the_shape_of_a_job(tmp_path: Path
         assert await call("listJobs", **at, filter={"background": True}) == []
 
 
+async def test_every_answer_tells_what_is_missing_and_how_much_there_was(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with agent(tmp_path) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        ran = await call("exec", **at, code="head -c 3000000 /dev/zero | tr '\\0' x; echo bad >&2")
+        job = {**at, "jobId": ran["jobId"]}
+        later = await call("waitJob", **job)
+        output = await call("getJobOutput", **job)
+        (listed,) = await call("listJobs", **at)
+        for answer in (ran, later, output, listed):
+            assert answer["truncated"] == {"stdout": True, "stderr": False}
+            assert answer["bytes"] == {"stdout": 3_000_000, "stderr": 4}
+            assert answer["stderr"] == "bad\n"
+        assert (listed["stdoutTruncated"], listed["stderrTruncated"]) == (True, False)
+        short = await call("exec", **at, code="seq 2000")
+        (listed, _) = await call("listJobs", **at)
+    assert short["truncated"] == {"stdout": False, "stderr": False}
+    assert listed["truncated"]["stdout"] and listed["stdout"].endswith("1999\n2000\n")
+    assert not listed["stdoutTruncated"], "the rest can still be read"
+    cut = f"{ran['jobId']}: the last 1048576 of 3000000 bytes of stdout are kept"
+    assert [each.message for each in caplog.records if "are kept" in each.message] == [cut]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
@@ -244,7 +366,11 @@ async def test_a_job_of_another_session_is_not_touched(tmp_path: Path) -> None:
         said = await call.error("killJob", sessionId=second, jobId=begun["jobId"])
         assert "is not a job of that session" in said
         said = await call.error("killJob", sessionId=first, jobId=begun["jobId"], signal="SIGFOO")
-        assert "'SIGFOO' does not end jobs (use SIGTERM" in said
+        assert "there is no signal 'SIGFOO' (name one" in said
+        stopped = await call("killJob", sessionId=first, jobId=begun["jobId"], signal="SIGSTOP")
+        assert stopped["status"] == "running"
+        killed = await call("killJob", sessionId=first, jobId=begun["jobId"], signal=9)
+        assert killed["exitCode"] == 137
 
 
 async def test_secrets_stay_out_of_every_answer(tmp_path: Path) -> None:

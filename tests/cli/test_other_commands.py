@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,22 @@ def test_help_has_examples_for_every_group(run_ollm: Run) -> None:
         done = run_ollm(*group, "--help")
         assert (done.returncode, done.stderr) == (0, "")
         assert "examples:" in done.stdout
+
+
+def test_the_manual_page_is_the_one_that_is_shipped(run_ollm: Run) -> None:
+    done = run_ollm("--man")
+    assert (done.returncode, done.stderr) == (0, "")
+    shipped = (REPOSITORY / "docs" / "ollm.1").read_text(encoding="utf-8")
+    assert done.stdout == shipped, "make docs writes it"
+
+
+def test_the_manual_page_has_every_command_and_option_of_the_help(run_ollm: Run) -> None:
+    page = run_ollm("--man").stdout.replace("\\-", "-")
+    for group in ("chat", "sessions", "snapshots", "models", "config", "doctor", "jobs", "mcp"):
+        assert f".SS ollm {group}\n" in page
+    for command in ((), ("sessions", "export"), ("sessions", "compact"), ("snapshots", "restore")):
+        options = set(re.findall(r"--[a-z-]+", run_ollm(*command, "--help").stdout)) - {"--help"}
+        assert options and {option for option in options if option not in page} == set()
 
 
 def test_models_lists_what_could_be_fetched_before_anything_is(run_ollm: Run) -> None:
@@ -83,6 +100,14 @@ def test_doctor_is_content_with_a_fresh_home(run_ollm: Run) -> None:
     done = run_ollm("doctor")
     assert done.returncode == 0
     assert "!!" not in done.stdout
+
+
+def test_doctor_tells_how_files_are_found_without_git(run_ollm: Run) -> None:
+    assert "git lists the files" in run_ollm("doctor").stdout
+    [line] = [
+        line for line in run_ollm("doctor", PATH="/nowhere").stdout.split("\n") if "git" in line
+    ]
+    assert line.endswith("(install git)")
 
 
 def test_doctor_reads_the_model_files_whole(run_ollm: Run, home: Path, model_home: Path) -> None:
@@ -208,7 +233,7 @@ def test_a_current_directory_that_is_gone_is_named(run_ollm: Run, command: str) 
 
 
 def test_a_provider_that_cannot_be_used_hides_no_other(run_ollm: Run, home: Path) -> None:
-    home.mkdir()
+    home.mkdir(mode=0o700)
     (home / "config.yaml").write_text("providers: {later: {kind: anthropic}}")
     done = run_ollm("models", "list")
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from ollm_tui.core.session.continuation import continuation
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import Run
 
 
@@ -334,13 +337,46 @@ def test_what_comes_back_from_the_trash_has_its_snapshots(run_ollm: Run) -> None
     assert run_ollm("snapshots", "restore", taken).returncode == 0
 
 
-def test_cleanup_moves_sessions_with_too_many_messages_whole(run_ollm: Run, home: Path) -> None:
+def test_cleanup_never_moves_a_session_for_its_length(run_ollm: Run, home: Path) -> None:
     long = begin(run_ollm, "Long")
-    (home / "config.yaml").write_text("retention:\n  maxItems: 1\n")
-    dry = run_ollm("sessions", "cleanup", "--dry-run").stdout
-    assert "more than 1 message  Long" in dry
-    assert listed(run_ollm) == [long]
-    assert run_ollm("sessions", "cleanup").returncode == 0
-    assert listed(run_ollm) == []
-    assert run_ollm("sessions", "trash", "restore", long).returncode == 0
-    assert listed(run_ollm) == [long]
+    for limits in ("", "sessions: {maxSessions: 5}\n", "sessions: {maxSessions: 0}\n"):
+        (home / "config.yaml").write_text(f"{limits}retention: {{maxItems: 1}}\n")
+        assert run_ollm("sessions", "cleanup").returncode == 0
+        assert listed(run_ollm) == [long]
+
+
+def test_a_long_session_goes_on_without_a_screen_and_says_so_in_one_line(
+    run_ollm: Run, home: Path
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.yaml").write_text("retention: {maxItems: 4}\n")
+    session_id = begin(run_ollm, "One")
+    told = [run_ollm("-p", "More", "-c", script=[]).stderr for _ in range(3)]
+    notice = (
+        "ollm: this session has {} items (retention.maxItems); it goes on here "
+        "(without -c a new session begins)\n"
+    )
+    assert told == [notice.format(4), "", notice.format(8)]
+    assert listed(run_ollm) == [session_id]
+
+
+def test_view_names_the_session_before_and_the_one_after(run_ollm: Run, home: Path) -> None:
+    old = begin(run_ollm, "Rome")
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    new = library.add(continuation(library.load(old).state))
+    library.change(old, continuedIn=new)
+    library.close()
+    assert f"\ncontinued in {new}\n" in run_ollm("sessions", "view", old).stdout
+    after = run_ollm("sessions", "view", new).stdout
+    assert after.startswith("Rome (part 2)\n") and f"\ncontinues {old}\n" in after
+
+
+def test_a_list_with_costs_has_the_price_of_each_session(run_ollm: Run, home: Path) -> None:
+    begin(run_ollm, "Free of charge")
+    assert " free " in run_ollm("sessions", "list", "--cost").stdout
+    prices = "models:\n  scripted:\n    inputPrice: 1000\n    outputPrice: 1000\n"
+    (home / "config.yaml").write_text(prices)
+    begin(run_ollm, "Not so")
+    paid, free = json.loads(run_ollm("sessions", "list", "--cost", "--json").stdout)
+    assert paid["cost"]["dollars"] > 0 == free["cost"]["dollars"]
+    assert "$" in run_ollm("sessions", "list", "--cost").stdout

@@ -1,4 +1,4 @@
-"""System calls that change the disk, counted; the process kills itself at the one it is told to.
+"""System calls that change the disk, counted; something goes wrong at the one it is told to.
 
 To be installed before the store is imported: some of its modules take functions out of `os`
 when they are loaded.
@@ -6,13 +6,17 @@ when they are loaded.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from tests.crash.power_loss import SyncedImage
+
+Fault = Literal["kill", "kill half-written", "power", "ENOSPC", "EIO", "EROFS", "short write"]
 CHANGING = (
     *("open", "write", "fsync", "fdatasync", "ftruncate"),
     *("rename", "replace", "unlink", "link", "mkdir", "rmdir"),
@@ -26,8 +30,9 @@ class Injection:
         self.calls: list[str] = []
         self.unsynced = Unsynced()
         self._armed = False
-        self._kill_at: int | None = None
-        self._half_written = False
+        self._at: int | None = None
+        self._fault: Fault = "kill"
+        self._image: SyncedImage | None = None
         self._originals: dict[str, Callable[..., Any]] = {}
 
     def install(self) -> None:
@@ -37,30 +42,53 @@ class Injection:
                 self._originals[name] = getattr(os, name)
                 setattr(os, name, self._wrapped(name))
 
-    def arm(self, kill_at: int | None, *, half_written: bool) -> None:
-        """From now on count; be killed before a call, or in the middle of it if it is a write."""
+    def arm(self, at: int | None, fault: Fault, root: Path) -> None:
+        """From now on count; at a call of that number something goes wrong, below `root`."""
+        self._image = SyncedImage(root) if fault == "power" else None
+        self._at = at
+        self._fault = fault
         self._armed = True
-        self._kill_at = kill_at
-        self._half_written = half_written
 
     def _wrapped(self, name: str) -> Callable[..., Any]:
         original = self._originals[name]
 
-        def call(*arguments: Any) -> Any:
-            if not self._armed or not _is_of_the_store(name, arguments):
-                return original(*arguments)
+        def call(*arguments: Any, **options: Any) -> Any:
+            # The store gives no options; they come from the standard library.
+            if options or not self._armed or not _is_of_the_store(name, arguments):
+                return original(*arguments, **options)
+            is_hit = False
             if _changes(name, arguments):
-                if self._kill_at == len(self.calls):
-                    if self._half_written:
-                        descriptor, data = arguments
-                        original(descriptor, bytes(data)[: len(data) // 2])
-                    os.kill(os.getpid(), signal.SIGKILL)
+                is_hit = self._at == len(self.calls)
                 self.calls.append(name)
+            if is_hit and self._fault == "short write" and name == "write":
+                descriptor, data = arguments
+                arguments = (descriptor, bytes(data)[: len(data) // 2])
+            elif is_hit:
+                self._break(original, arguments)
+            if self._image:
+                self._image.before(name, arguments)
             result = original(*arguments)
             self.unsynced.note(name, arguments, result)
+            if self._image:
+                self._image.after(name, arguments, result)
             return result
 
         return call
+
+    def _break(self, original: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Die or fail, as it was told; a short write is possible in a write only."""
+        if self._fault == "short write":
+            return
+        if self._fault in ("ENOSPC", "EIO", "EROFS"):
+            number: int = getattr(errno, self._fault)
+            raise OSError(number, os.strerror(number))
+        if self._fault == "kill half-written":
+            descriptor, data = arguments
+            original(descriptor, bytes(data)[: len(data) // 2])
+        if self._image:
+            self._armed = False
+            self._image.restore()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Unsynced:

@@ -14,13 +14,14 @@ from pathlib import Path
 from ollm_tui.core.errors import StoreError
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.conftest import runs
 from tests.crash.samples import LARGE, added, go_on, user_message
 
 NAME = "shared"
-ROUNDS = 150
+ROUNDS = runs(150, of_gate=500)
 FOLD_EVERY = 7
 LARGE_EVERY = 20
-TURNS = 50
+TURNS = runs(50, of_gate=500)
 PAUSE_SECONDS = 0.001
 
 

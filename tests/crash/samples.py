@@ -9,6 +9,8 @@ from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.sessions.session_store import SessionStore
 
+NOT_SAVED = "not saved"
+"""What a child says when it is told that a record could not be written."""
 LARGE = "large " * 60_000
 """Too large for a journal line and for the session file."""
 

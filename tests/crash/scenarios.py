@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.core import clock
+from ollm_tui.core.events import SaveFailed, StoreEvent
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.record import Created, MessageFinished, TextAppended
 from ollm_tui.core.session.session import Session
 from ollm_tui.services.sessions.recording import Recorder, Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.settings.user_file import set_user_value
 from ollm_tui.storage.store_layout import StoreLayout
-from tests.crash.samples import LARGE, added, stored_session, user_message
+from tests.crash.samples import LARGE, NOT_SAVED, added, stored_session, user_message
 
 SUBJECT = "5e551011-0000-4000-8000-000000000001"
 BYSTANDER = "5e551011-0000-4000-8000-000000000002"
+OLD_SETTINGS = "ui:\n  theme: paper  # mine\n"
 IMPORTED = "5e551011-0000-4000-8000-000000000003"
 
 Say = Callable[[str], None]
@@ -72,19 +76,32 @@ def _one_in_the_trash(layout: StoreLayout) -> None:
     SessionLibrary.at(layout).discard(SUBJECT, "a test")
 
 
-def _in_a_loop(work: Callable[[Recording], Coroutine[None, None, None]], at: StoreLayout) -> None:
+def _in_a_loop(
+    work: Callable[[Recording], Coroutine[None, None, None]], at: StoreLayout, say: Say
+) -> None:
+    def warn(event: StoreEvent) -> None:
+        if isinstance(event, SaveFailed):
+            say(NOT_SAVED)
+
     async def run() -> None:
         library = SessionLibrary.at(at)
         recording = Recording(library.store, library.index)
+        recording.topic.subscribe(warn)
         await work(recording)
         await recording.close()
 
     asyncio.run(run())
 
 
+def _tell(recorder: Recorder, say: Say, words: str) -> None:
+    """Tell that something is saved, if it is."""
+    if not recorder.unsaved:
+        say(words)
+
+
 async def _add(recorder: Recorder, say: Say, message: Message) -> None:
     await recorder.record(added(message))
-    say(message.id)
+    _tell(recorder, say, message.id)
 
 
 async def _stream(recorder: Recorder, say: Say) -> None:
@@ -94,11 +111,11 @@ async def _stream(recorder: Recorder, say: Say) -> None:
         await recorder.record(
             TextAppended(at=clock.now(), message_id="reply", part="text", text=piece)
         )
-        say(f"text {piece}")
+        _tell(recorder, say, f"text {piece}")
     await recorder.record(
         MessageFinished(at=clock.now(), message_id="reply", status="complete", model="scripted")
     )
-    say("finished")
+    _tell(recorder, say, "finished")
 
 
 def _record_a_new_session(layout: StoreLayout, say: Say) -> None:
@@ -107,15 +124,15 @@ def _record_a_new_session(layout: StoreLayout, say: Say) -> None:
         session = Session(SUBJECT, moment, moment, "scripted", "scripted", title="new")
         recorder = recording.create(session)
         await recorder.record(Created(at=moment, session=session), added(user_message("new-1")))
-        say("new-1")
+        _tell(recorder, say, "new-1")
         await _stream(recorder, say)
         await _add(recorder, say, user_message("new-2", LARGE))
         await recorder.save()
         await _add(recorder, say, user_message("new-3"))
         await recorder.close()
-        say("closed")
+        _tell(recorder, say, "closed")
 
-    _in_a_loop(work, layout)
+    _in_a_loop(work, layout, say)
 
 
 def _go_on_recording(layout: StoreLayout, say: Say) -> None:
@@ -124,9 +141,9 @@ def _go_on_recording(layout: StoreLayout, say: Say) -> None:
         await _add(recorder, say, user_message("new-1"))
         await _stream(recorder, say)
         await recorder.close()
-        say("closed")
+        _tell(recorder, say, "closed")
 
-    _in_a_loop(work, layout)
+    _in_a_loop(work, layout, say)
 
 
 def _rename_and_pin(layout: StoreLayout, say: Say) -> None:
@@ -165,6 +182,21 @@ def _import(layout: StoreLayout, say: Say) -> None:
     say("imported " + SessionLibrary.at(layout).add(stored_session(IMPORTED)))
 
 
+def _settings_file(layout: StoreLayout) -> None:
+    _two_sessions(layout)
+    settings_of(layout).write_text(OLD_SETTINGS)
+
+
+def settings_of(layout: StoreLayout) -> Path:
+    """The user's settings beside a store."""
+    return layout.sessions.parent / "config.yaml"
+
+
+def _change_a_setting(layout: StoreLayout, say: Say) -> None:
+    set_user_value(settings_of(layout), ("ui", "theme"), "nord")
+    say("changed")
+
+
 RECORDING = {
     "recording a new session": Scenario(_only_a_bystander, _record_a_new_session),
     "going on with a session": Scenario(_two_sessions, _go_on_recording),
@@ -183,4 +215,5 @@ COPYING = {
     "forking": Scenario(_one_with_records_in_its_journal, _fork),
     "importing": Scenario(_only_a_bystander, _import),
 }
-ALL = {**RECORDING, "changing": CHANGING, **MOVING, **COPYING}
+SETTINGS = {"changing a setting": Scenario(_settings_file, _change_a_setting)}
+ALL = {**RECORDING, "changing": CHANGING, **MOVING, **COPYING, **SETTINGS}

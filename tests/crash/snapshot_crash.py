@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -37,7 +36,7 @@ def crashes(scenario: str) -> Iterator[Crash]:
         with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as driver:
             try:
                 for line in driver.stdout or ():
-                    yield from _left_behind(Child(*json.loads(line)))
+                    yield from _left_behind(Child.read(line))
                 assert driver.wait() == 0
             finally:
                 driver.kill()  # when the test has seen enough
@@ -45,10 +44,10 @@ def crashes(scenario: str) -> Iterator[Crash]:
 
 def _left_behind(child: Child) -> Iterator[Crash]:
     died_of = os.WTERMSIG(child.status) if os.WIFSIGNALED(child.status) else 0
-    assert died_of == (0 if child.killed_at is None else signal.SIGKILL), child
+    assert died_of == (0 if child.struck_at is None else signal.SIGKILL), child
     layout = StoreLayout(Path(child.store) / "sessions")
     sessions = SessionLibrary.at(layout)
-    where = f"{child.call} {child.killed_at} {child.half_written}"
+    where = f"{child.fault} at {child.call} {child.struck_at}"
     yield Crash(child.told, SnapshotLibrary.at(layout), sessions, where, child.unsynced)
     sessions.close()
     shutil.rmtree(child.store)

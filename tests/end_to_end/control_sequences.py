@@ -53,12 +53,12 @@ CUT_OFF = (
 SURROGATES = ("\ud800", "\udfff", "\ud83d x", "\ude00\ud83d")
 
 OWN = re.compile(
-    r"\x1b\[[\d;]*[mH]"
+    r"\r\x1b\[K|\x1b\[[\d;]*[mH]"
     r"|\x1b\[\?(?:7|25|1000|1003|1004|1006|1015|1049|2004|2026|2048)[hl]"
     r"|\x1b\[\?(?:2026|2048)\$p|\x1b\[>25u|\x1b\[<u"
     r"|\x1b\]22;(?:default|text|pointer)\x07|\r\n|\r"
 )
-"""All that Textual itself sends."""
+"""All that Textual itself sends, and how a line of progress is taken away."""
 
 
 def marked(sequences: Iterable[str], name: str = "w") -> str:

@@ -20,7 +20,8 @@ from types import TracebackType
 import pytest
 from rich.cells import cell_len
 
-from tests.cli.conftest import OLLM
+from ollm_tui.services.jobs.process_tree import process
+from tests.stand_ins.warm_command import OLLM, can_be_warm, started
 
 Size = tuple[int, int]
 
@@ -33,7 +34,10 @@ _ON_AT_FIRST = {"25", "7"}
 
 
 class Terminal:
-    """A pseudo terminal with the program in it; everything it printed is kept."""
+    """A pseudo terminal with the program in it; everything it printed is kept.
+
+    A `command` is started from the beginning; without one it is `ollm`, whose modules are loaded.
+    """
 
     def __init__(
         self,
@@ -41,7 +45,7 @@ class Terminal:
         script: object = None,
         *arguments: str,
         size: Size = (80, 24),
-        command: Sequence[str] = (str(OLLM),),
+        command: Sequence[str] = (),
         **variables: str,
     ) -> None:
         self.master, self.slave = pty.openpty()
@@ -62,11 +66,16 @@ class Terminal:
             file = home.parent / "script.json"
             file.write_text(json.dumps(script))
             environment["OLLM_TEST_SCRIPT"] = str(file)
-        self.process = subprocess.Popen(
-            [*command, *arguments],
-            env=environment | variables,
-            preexec_fn=lambda: os.login_tty(self.slave),
-            pass_fds=(self.slave,),
+        environment |= variables
+        self.process = (
+            started(arguments, environment, self.slave)
+            if not command and can_be_warm(environment)
+            else subprocess.Popen(
+                [*(command or [OLLM]), *arguments],
+                env=environment,
+                preexec_fn=lambda: os.login_tty(self.slave),
+                pass_fds=(self.slave,),
+            )
         )
 
     def __enter__(self) -> Terminal:
@@ -120,6 +129,10 @@ class Terminal:
         """Read until a text is no longer on the screen."""
         self._wait(lambda: text not in self.screen(), f"the end of {text!r}")
 
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """Read until something holds; `what` names it where it never does."""
+        self._wait(condition, what)
+
     def wait_for_output(self, text: str, start: int = 0) -> None:
         """Read until a text was printed, controls included."""
         self._wait(lambda: text in self.seen[start:], repr(text))
@@ -127,7 +140,7 @@ class Terminal:
     def wait_for_stop(self) -> None:
         """Wait until the program has stopped itself, as Ctrl+Z asks for."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while not os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG):
+        while not ((found := process(self.process.pid)) and found.state == "T"):
             if time.monotonic() > deadline:
                 pytest.fail(f"the program never stopped: {self.seen[-500:]!r}")
             self._read(0.05)
@@ -143,7 +156,7 @@ class Terminal:
         self._wait(lambda: self.process.poll() is not None, "the end")
         while self._read(0.1):
             pass
-        return self.process.returncode
+        return self.process.wait()
 
     def screen(self) -> str:
         """The picture, line by line, without the blanks at the ends."""

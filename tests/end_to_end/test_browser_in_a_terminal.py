@@ -21,7 +21,7 @@ UP, DOWN = "\x1b[A", "\x1b[B"
 CTRL_Q = "\x11"
 NAMED = "snap0028"
 """The snapshot called “before the log”."""
-SIZES = ((120, 36), (60, 20))
+SIZES = ((120, 36), pytest.param((60, 20), marks=pytest.mark.long))
 
 
 @contextmanager

@@ -6,14 +6,18 @@ import pytest
 
 from ollm_tui.core.errors import SessionNotFound
 from ollm_tui.services.sessions.session_library import SessionLibrary
+from tests.conftest import GATES
 from tests.crash.crashes import Crash, crashes
+from tests.crash.injection import Fault
 from tests.crash.samples import LARGE, go_on, texts, user_message
 from tests.crash.scenarios import (
     ALL,
     BYSTANDER,
     COPYING,
+    OLD_SETTINGS,
     RECORDING,
     SUBJECT,
+    settings_of,
 )
 
 OLD = {
@@ -21,6 +25,9 @@ OLD = {
     "going on with a session": ["old-1", "old-2"],
     "going on with an older session": ["old"],
 }
+FAULTS: tuple[Fault, ...] = ("ENOSPC", "EIO", "EROFS", "short write")
+SHORT = ("recording a new session",)
+"""Enough for every day; `make gates` does all."""
 OF_A_JOURNAL = ["old-1", "old-2", "old-3", "old-4"]
 
 
@@ -48,29 +55,77 @@ def leftovers(library: SessionLibrary) -> list[str]:
     return [name for name in names if SUBJECT in name]
 
 
+def check_recording(crash: Crash, scenario: str) -> None:
+    """Everything that was told is there, and one can go on."""
+    found = listed(crash)
+    if SUBJECT not in found:
+        assert crash.told == [], crash.where
+        return
+    state = crash.library.load(SUBJECT).state
+    said = texts(state)
+    old = OLD.get(scenario, OF_A_JOURNAL)
+    assert list(said)[: len(old)] == old or list(said.values())[: len(old)] == old, crash.where
+    assert "one two three".startswith(said.get("reply", "")), crash.where
+    for words in crash.told:
+        if words.startswith("text "):
+            assert words.removeprefix("text ") in said["reply"], crash.where
+        elif words == "finished":
+            assert (state["reply"].text, state["reply"].status) == ("one two three", "complete")
+        elif words != "closed":
+            assert words in said, crash.where
+    if "new-2" in crash.told:
+        assert said["new-2"] == LARGE, crash.where
+    go_on(crash.library.store, SUBJECT, user_message("later"))
+    assert {**said, "later": "words of later"} == texts(crash.library.load(SUBJECT).state)
+
+
 @pytest.mark.parametrize("scenario", RECORDING)
 def test_every_acknowledged_record_is_there_after_a_kill_at_any_call(scenario: str) -> None:
     for crash in crashes(scenario):
+        check_recording(crash, scenario)
+
+
+@pytest.mark.parametrize("scenario", RECORDING if GATES else SHORT)
+def test_every_acknowledged_record_is_there_after_the_power_was_cut(scenario: str) -> None:
+    for crash in crashes(scenario, "power"):
+        check_recording(crash, scenario)
+
+
+@pytest.mark.parametrize("scenario", RECORDING if GATES else SHORT)
+@pytest.mark.parametrize("fault", FAULTS if GATES else FAULTS[::3])
+def test_a_call_that_fails_costs_nothing_acknowledged_and_is_told(
+    scenario: str, fault: Fault
+) -> None:
+    wanted: list[str] = []
+    for crash in crashes(scenario, fault):
+        wanted = wanted or crash.told
+        check_recording(crash, scenario)
+        assert crash.told == wanted or crash.warned, crash.where
+
+
+@pytest.mark.parametrize("scenario", sorted(ALL.keys() - RECORDING) if GATES else ["changing"])
+@pytest.mark.parametrize("fault", FAULTS if GATES else FAULTS[:1])
+def test_a_change_in_which_a_call_fails_harms_no_session(scenario: str, fault: Fault) -> None:
+    wanted: list[str] = []
+    for crash in crashes(scenario, fault):
+        wanted = wanted or crash.told
+        listed(crash)
+        assert len(crash.told) == len(wanted) or crash.warned, crash.where
+
+
+@pytest.mark.parametrize("scenario", sorted(ALL.keys() - RECORDING) if GATES else ["changing"])
+def test_a_change_that_was_told_holds_after_the_power_was_cut(scenario: str) -> None:
+    for crash in crashes(scenario, "power"):
         found = listed(crash)
-        if SUBJECT not in found:
-            assert crash.told == [], crash.where
-            continue
-        state = crash.library.load(SUBJECT).state
-        said = texts(state)
-        old = OLD.get(scenario, OF_A_JOURNAL)
-        assert list(said)[: len(old)] == old or list(said.values())[: len(old)] == old, crash.where
-        assert "one two three".startswith(said.get("reply", "")), crash.where
-        for words in crash.told:
-            if words.startswith("text "):
-                assert words.removeprefix("text ") in said["reply"], crash.where
-            elif words == "finished":
-                assert (state["reply"].text, state["reply"].status) == ("one two three", "complete")
-            elif words != "closed":
-                assert words in said, crash.where
-        if "new-2" in crash.told:
-            assert said["new-2"] == LARGE, crash.where
-        go_on(crash.library.store, SUBJECT, user_message("later"))
-        assert {**said, "later": "words of later"} == texts(crash.library.load(SUBJECT).state)
+        in_trash = {note.session_id for note in crash.library.trashed()}
+        if "deleted" in crash.told:
+            assert SUBJECT not in found | in_trash, crash.where
+        if "discarded" in crash.told:
+            assert SUBJECT in in_trash, crash.where
+        if "restored" in crash.told:
+            assert SUBJECT in found, crash.where
+        if "renamed" in crash.told:
+            assert crash.library.load(SUBJECT).state.header.title == "after", crash.where
 
 
 def test_a_rename_killed_at_any_call_leaves_the_old_title_or_the_new_one() -> None:
@@ -124,6 +179,15 @@ def test_a_copy_killed_at_any_call_is_whole_or_not_there(scenario: str) -> None:
             assert loaded.problems == () and texts(loaded.state)["old-2"] == LARGE, crash.where
         if scenario == "forking":
             assert is_whole(crash.library), crash.where
+
+
+@pytest.mark.parametrize("fault", ["kill", "power"])
+def test_a_setting_killed_at_any_call_is_the_old_one_or_the_new_one(fault: Fault) -> None:
+    new = OLD_SETTINGS.replace("paper", "nord")
+    for crash in crashes("changing a setting", fault):
+        text = settings_of(crash.library.store.layout).read_text()
+        assert text in ({new} if crash.told else {OLD_SETTINGS, new}), crash.where
+        assert listed(crash) >= {SUBJECT}
 
 
 @pytest.mark.parametrize("scenario", ALL)

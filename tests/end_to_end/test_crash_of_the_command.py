@@ -6,8 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,10 +17,10 @@ import pytest
 from ollm_tui.core.session.encoding import to_tree
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
-from tests.conftest import LONG
+from tests.conftest import LONG, Tell, runs
+from tests.stand_ins.warm_command import run, started
 
-OLLM = Path(sys.executable).with_name("ollm")
-KILLS = 200 if LONG else 60
+KILLS = runs(200 if LONG else 30, of_gate=1_000)
 HOMES = 2
 """Two at a time; in one home one after the other, so that sessions can be continued."""
 PIECES = ("A reply ", "that comes ", "in four ", "pieces.")
@@ -62,24 +60,22 @@ class Home:
 
     def list_sessions(self) -> list[dict[str, Any]]:
         """Its sessions as the command lists them."""
-        command = [OLLM, "sessions", "list", "--json"]
-        return json.loads(subprocess.check_output(command, env=self._environment, cwd=self._root))
+        return json.loads(run(("sessions", "list", "--json"), self._environment, None).stdout)
 
     def _ask_and_kill(self, after_seconds: float) -> bool:
         which = self._random.choice(("--new", "--continue")) if self.told else "--new"
-        child = subprocess.Popen(
-            [OLLM, which, "-p", "A prompt", "--output", "stream-json"],
-            env=self._environment,
-            cwd=self._root,
-            stdout=subprocess.PIPE,
-        )
+        reading, writing = os.pipe()
+        with open(os.devnull) as nothing:
+            arguments = (which, "-p", "A prompt", "--output", "stream-json")
+            child = started(arguments, self._environment, nothing.fileno(), writing, 2)
+        os.close(writing)
         killer = threading.Timer(after_seconds, child.kill)
         killer.start()
-        output, _ = child.communicate()
+        with open(reading, "rb") as output:
+            lines = output.readlines()
         killer.cancel()
-        lines = output.splitlines(keepends=True)
         self.told += [json.loads(line) for line in lines if line.endswith(b"\n")]
-        assert child.returncode in (0, -signal.SIGKILL)
+        assert child.wait() in (0, -signal.SIGKILL)
         return child.returncode != 0
 
 
@@ -95,10 +91,11 @@ def kill_commands(home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_random_kills_lose_nothing_that_was_told(tmp_path: Path) -> None:
+def test_random_kills_lose_nothing_that_was_told(tmp_path: Path, record_property: Tell) -> None:
     homes = [Home(tmp_path / f"home-{number}", number) for number in range(HOMES)]
     with ThreadPoolExecutor(HOMES) as threads:
         list(threads.map(kill_commands, homes))
+    record_property("kills", KILLS // HOMES * HOMES)
     for home in homes:
         listed = home.list_sessions()
         assert [session for session in listed if session["damage"]] == []
@@ -108,6 +105,8 @@ def test_random_kills_lose_nothing_that_was_told(tmp_path: Path) -> None:
             writer.close()
             found |= {message.id: to_tree(message) for message in loaded.state.messages()}
         prompts, replies = messages_told(home)
+        told = prompts | replies
+        record_property("acknowledged lost", sum(found.get(name) != told[name] for name in told))
         assert {name: found.get(name) for name in prompts} == prompts
         assert {name: found.get(name) for name in replies} == replies
         assert 0 < len(replies) < len(prompts)

@@ -26,14 +26,21 @@ def opened(home: Path, script: object, path: str = os.environ["PATH"]) -> Termin
 def environments(pid: int) -> dict[str, bytes]:
     """What every process below one was started with, by its command line."""
     found: dict[str, bytes] = {}
+    own = command_line(pid)
     for line in descendants(pid):
-        place = Path("/proc", str(line.pid))
         try:
-            command = place.joinpath("cmdline").read_bytes().replace(b"\0", b" ").decode()
-            found[command.strip()] = place.joinpath("environ").read_bytes()
+            command = command_line(line.pid)
+            environment = Path("/proc", str(line.pid), "environ").read_bytes()
         except OSError:
             continue
+        # Between fork and exec, a child is still the program itself.
+        if command != own:
+            found[command] = environment
     return found
+
+
+def command_line(pid: int) -> str:
+    return Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
 
 
 def seen_while(terminal: Terminal, *parts: str) -> dict[str, bytes]:

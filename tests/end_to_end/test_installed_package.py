@@ -17,9 +17,11 @@ import pytest
 
 from ollm_tui import __version__
 from tests.conftest import LONG, REPOSITORY
+from tests.end_to_end.terminal import Terminal
 
 PACKAGING = REPOSITORY / ".cache" / "packaging"
 OF_THE_SOURCE = {"LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "pyproject.toml"}
+CTRL_Q = "\x11"
 OF_THE_WHEEL = {"ollm_tui/py.typed", "ollm_tui/resources/config/default.yaml"}
 
 pytestmark = [
@@ -46,7 +48,7 @@ def built(place: Path) -> tuple[Path, Path]:
     return wheel, source
 
 
-def test_the_wheel_runs_where_nothing_else_is_installed(tmp_path: Path) -> None:
+def test_the_wheel_runs_where_nothing_else_is_installed(home: Path, tmp_path: Path) -> None:
     wheel, source = built(tmp_path / "dist")
     with tarfile.open(source) as archive:
         assert {name.partition("/")[2] for name in archive.getnames()} >= OF_THE_SOURCE
@@ -66,8 +68,23 @@ def test_the_wheel_runs_where_nothing_else_is_installed(tmp_path: Path) -> None:
     assert told_by(ollm, "--version") == f"ollm {__version__}\n"
     assert told_by(python, "-m", "ollm_tui", "--version") == f"ollm {__version__}\n"
     assert told_by(ollm, "config", "check") == "ok\n"
+    manual = tmp_path / "fresh" / "share" / "man" / "man1" / "ollm.1"
+    assert told_by(ollm, "--man") == manual.read_text(encoding="utf-8")
     # The embedded engine is an extra: that it is missing is all that doctor may find.
     doctor = subprocess.run([ollm, "doctor", "--json"], capture_output=True, text=True)
     [missing] = [finding["text"] for finding in json.loads(doctor.stdout) if not finding["ok"]]
     assert "ollm-tui[local]" in missing
     assert (doctor.returncode, doctor.stderr) == (1, "")
+
+    with Terminal(home, [[{"text": "Paris."}]], command=(str(ollm), "-p", "France?")) as terminal:
+        terminal.wait_for("Paris.")
+        assert terminal.ended() == 0
+    with Terminal(home, [[{"text": "**Madrid**."}]], command=(str(ollm),)) as terminal:
+        terminal.wait_for("scripted")
+        terminal.type("Spain?\r")
+        terminal.wait_for("Spain?", "Madrid.")
+        terminal.type(CTRL_Q)
+        assert terminal.ended() == 0
+        assert terminal.is_as_before()
+    listed = json.loads(told_by(ollm, "sessions", "list", "--json"))
+    assert {session["title"] for session in listed} == {"France?", "Spain?"}

@@ -23,7 +23,7 @@ def test_where_did_i_ask_about_retries_in_october(home: Path) -> None:
     with Terminal(home, []) as terminal:
         terminal.wait_for(READY)
         terminal.type(F4)
-        terminal.wait_for("Type words to find everything ever said")
+        terminal.wait_for("Type words or a question")
         terminal.type("retries in:october role:user")
         terminal.wait_for("2 hits in 2 sessions", "celery vs rq", "retry logic for the uploader")
         assert "nightly backups" not in terminal.screen()

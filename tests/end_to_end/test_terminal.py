@@ -69,6 +69,21 @@ def test_being_told_to_end_leaves_the_terminal_and_the_record_whole(
     assert [m["status"] for m in json.loads(file.read_bytes())["messages"][1:]] == ["cancelled"]
 
 
+def test_only_what_is_on_disk_is_called_saved(home: Path) -> None:
+    home.mkdir(mode=0o700, parents=True)
+    (home / "config.yaml").write_text("sessions:\n  autoSave: false\n")
+    with Terminal(home, [[{"text": "The answer."}]]) as terminal:
+        terminal.wait_for(READY, "/save and leaving save what was said.")
+        terminal.type("hello\r")
+        terminal.wait_for("The answer.", "not saved yet", IDLE)
+        assert not list((home / "sessions").glob("*"))
+        terminal.type("/save\r")
+        terminal.wait_until_gone("not saved yet")
+        terminal.wait_for("saved")
+        assert said(home) == ["hello", "The answer."]
+        leave(terminal)
+
+
 def test_an_interrupt_from_outside_leaves_the_terminal_as_it_was(home: Path) -> None:
     with Terminal(home, [LONG]) as terminal:
         terminal.wait_for(READY)
@@ -339,6 +354,6 @@ def test_a_terminal_without_unicode_gets_pure_ascii(home: Path) -> None:
         terminal.type("waits\r")
         terminal.wait_for("next")
         terminal.type("/")
-        terminal.wait_for("/rewind")
+        terminal.wait_for("/sessions")
         terminal.settle()
         assert {mark for mark in terminal.seen if not mark.isascii()} == set()

@@ -14,7 +14,7 @@ import pytest
 from ollm_tui.core.errors import SessionBusy
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Tell
 from tests.crash.other_process import NAME, ROUNDS, TURNS
 from tests.crash.samples import begin, go_on, texts, user_message
 from tests.folders import quick_folder
@@ -80,7 +80,7 @@ def test_a_second_process_is_refused_until_the_first_is_gone(
 
 
 def test_a_reader_beside_a_writer_always_sees_a_whole_beginning(
-    library: SessionLibrary, start: Start
+    library: SessionLibrary, start: Start, record_property: Tell
 ) -> None:
     everything = ["first", *(f"m{number}" for number in range(ROUNDS))]
     writer = start("write")
@@ -97,6 +97,7 @@ def test_a_reader_beside_a_writer_always_sees_a_whole_beginning(
     assert lines_of(writer) == everything[1:]
     assert list(texts(library.load(NAME).state)) == everything
     assert reads > 1
+    record_property("records", ROUNDS)
 
 
 def test_what_a_writer_acknowledged_is_seen_at_once(library: SessionLibrary, start: Start) -> None:
@@ -108,11 +109,13 @@ def test_what_a_writer_acknowledged_is_seen_at_once(library: SessionLibrary, sta
 
 @pytest.mark.slow
 def test_writers_that_take_turns_lose_nothing_of_each_other(
-    library: SessionLibrary, start: Start
+    library: SessionLibrary, start: Start, record_property: Tell
 ) -> None:
     processes = [start("take_turns") for _ in range(3)]
     told = [name for process in processes for name in lines_of(process)]
     loaded = library.load(NAME)
+    record_property("records", len(told))
+    record_property("lost or mixed", len({"first", *told} ^ set(texts(loaded.state))))
     assert loaded.problems == ()
     assert sorted(texts(loaded.state)) == sorted(["first", *told])
     assert len(told) == 3 * TURNS

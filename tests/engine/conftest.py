@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from ollm_tui.core.provider import Provider
+from ollm_tui.core.provider import Provider, Selection
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.scripted import MODEL, Script, Scripted
@@ -31,8 +31,8 @@ class OnlyProvider:
     async def get(self, name: str) -> Provider:
         return self.provider
 
-    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
-        return self.provider, model or MODEL
+    async def select(self, provider: str | None, model: str | None) -> Selection:
+        return Selection(self.provider, model or MODEL)
 
     async def close(self) -> None:
         await self.provider.close()

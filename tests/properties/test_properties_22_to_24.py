@@ -20,10 +20,12 @@ from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.tree import Tree
 from ollm_tui.services.files.watcher import FileEvent, Watcher
 
-BUILT_IN = DiscoveryOptions().builtin_ignores
-names = st.sampled_from(("a", "b", "lib", "x.py", "y.py", "z.log", *BUILT_IN[:1], *BUILT_IN[2:4]))
+BUILT_IN = ("node_modules", ".git", "dist", "build", ".next", ".cache")
+names = st.sampled_from(("a", "b", "lib", "x.py", "y.py", "z.log", *BUILT_IN))
 paths = st.lists(names, min_size=1, max_size=5).map("/".join)
 patterns = st.sampled_from(("a", "lib/", "*.log", "x.*", "?.py", "[ab]"))
+has_git = st.booleans()
+"""Whether git is installed: files are found in another way then."""
 
 
 @contextmanager
@@ -43,8 +45,9 @@ def project(files: Sequence[str]) -> Generator[tuple[Path, set[str]]]:
         shutil.rmtree(root)
 
 
-def found(root: Path, options: DiscoveryOptions | None = None) -> set[str]:
-    tree = Tree(root, options or DiscoveryOptions(), os.environ)
+def found(root: Path, git: bool, depth: int = 10) -> set[str]:
+    environment = os.environ if git else {"PATH": ""}
+    tree = Tree(root, DiscoveryOptions(max_depth=depth), environment)
     return {path for batch in tree.walk() for path in batch}
 
 
@@ -61,22 +64,31 @@ def is_ignored(path: str, rules: Sequence[str]) -> bool:
     st.lists(paths, max_size=12),
     st.lists(patterns, max_size=3),
     st.lists(patterns, max_size=3),
+    has_git,
 )
-def test_22_what_a_pattern_matches_is_not_found_and_all_else_is(
-    files: list[str], for_git: list[str], our_own: list[str]
+def test_property_22_what_a_pattern_matches_is_not_found_and_all_else_is(
+    files: list[str], for_git: list[str], our_own: list[str], git: bool
 ) -> None:
+    """Feature: services-sessions, Property 22: Ignore pattern respect."""
     with project(files) as (root, written):
         (root / ".gitignore").write_text("\n".join(for_git))
         (root / ".ollmignore").write_text("\n".join(our_own))
         expected = {path for path in written if not is_ignored(path, [*for_git, *our_own])}
-        assert found(root) == expected | {".gitignore", ".ollmignore"}
+        assert found(root, git) == expected | {".gitignore", ".ollmignore"}
 
 
-@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=8)), st.integers(0, 8))
-def test_23_no_file_lies_deeper_than_allowed(files: list[list[str]], depth: int) -> None:
+@given(
+    st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=8)),
+    st.integers(0, 8),
+    has_git,
+)
+def test_property_23_no_file_lies_deeper_than_allowed(
+    files: list[list[str]], depth: int, git: bool
+) -> None:
+    """Feature: services-sessions, Property 23: Depth limit enforcement."""
     with project(["/".join(parts) + ".txt" for parts in files]) as (root, written):
         expected = {path for path in written if path.count("/") <= depth}
-        assert found(root, DiscoveryOptions(max_depth=depth)) == expected
+        assert found(root, git, depth) == expected
 
 
 plain_names = st.sampled_from(("a", "b", "c.py"))
@@ -85,9 +97,10 @@ steps = st.lists(st.tuples(st.sampled_from(("write", "delete", "move")), plain_p
 
 
 @given(st.lists(plain_paths, max_size=5), steps)
-def test_24_every_change_is_told_with_its_kind_and_path(
+def test_property_24_every_change_is_told_with_its_kind_and_path(
     files: list[str], wanted: list[tuple[str, str]]
 ) -> None:
+    """Feature: services-sessions, Property 24: File change notification."""
     told = queue.SimpleQueue[Sequence[FileEvent]]()
     with project(files) as (root, _):
         tree = Tree(root, DiscoveryOptions(), {})

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -18,15 +19,18 @@ from ollm_tui.core.session.context_marks import Action, ContextChange
 from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Turn
-from ollm_tui.services.tokens.tokenizer import Tokenizer
+from ollm_tui.services.tokens.vocabulary_encoding import VocabularyEncoding
 from ollm_tui.settings.schema import ModelSettings, Settings
 from tests.engine.conftest import workspace_on
 from tests.engine.prompts import assert_every_provider_accepts
 
 WINDOW, LIMIT = 1024, 870
-OFF_BY_AT_MOST, OFF_BY_ALWAYS = 0.05, 6
+OFF_BY_AT_MOST, OFF_BY_ALWAYS = 0.10, 24
 """What an estimate may be off by once something was measured: a share of the truth, or what the
-template adds to one message."""
+template adds to a few messages. Measured over 1,500 conversations: 9 %, and 17 % of a short prompt
+whose beginning was changed."""
+OVER_AT_MOST = 0.05
+"""The share of the limit by which an estimated prompt may exceed it."""
 
 
 def characters(request: ChatRequest) -> int:
@@ -34,9 +38,14 @@ def characters(request: ChatRequest) -> int:
     return sum(-(-len(message.text) // 3) + 5 for message in request.messages) + 3
 
 
+@cache
+def general_vocabulary() -> VocabularyEncoding:
+    return VocabularyEncoding.shipped("o200k_base")
+
+
 def vocabulary(request: ChatRequest) -> int:
     """A server that reads as real ones do."""
-    count = Tokenizer.generic().count
+    count = general_vocabulary().count
     return sum(count(message.text) + 6 for message in request.messages) + 3
 
 
@@ -126,7 +135,7 @@ async def _send(conversation: Conversation, server: Server, text: str, extended:
     if server.counts:
         assert shown == truth <= LIMIT
     else:
-        assert truth <= LIMIT * (1 + OFF_BY_AT_MOST)
+        assert truth <= LIMIT * (1 + OVER_AT_MOST)
         assert before < 1 or abs(shown - truth) <= max(truth * OFF_BY_AT_MOST, OFF_BY_ALWAYS)
     assert {(each.window, each.model) for each in server.requests} == {(WINDOW, "scripted")}
     if extended and before:

@@ -26,7 +26,7 @@ async def test_it_is_a_provider(ollama: Ollama) -> None:
 
 
 async def test_a_running_server_answers(ollama: Ollama) -> None:
-    assert await ollama.answers_within(5)
+    assert await ollama.presence(5) == "there"
 
 
 async def test_an_answer_ends_with_measured_usage(ollama: Ollama, ollama_model: str) -> None:

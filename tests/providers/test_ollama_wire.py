@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import (
+    AuthFailed,
     BadAnswer,
     ModelMissing,
     OverLimit,
@@ -302,7 +303,7 @@ async def test_closing_the_answer_stops_the_server() -> None:
 
 async def test_a_server_that_is_down_is_named_with_the_way_to_start_it() -> None:
     provider = Ollama(name="o", base_url="127.0.0.1:1", retry_seconds=0)
-    assert not await provider.answers_within(1)
+    assert await provider.presence(1) == "absent"
     asks: list[Callable[[], Awaitable[object]]] = [
         provider.list_models,
         provider.default_model,
@@ -350,7 +351,7 @@ async def test_the_window_is_unknown_until_the_model_is_loaded() -> None:
 async def test_a_download_tells_how_far_it_is() -> None:
     async with served() as (provider, _):
         steps = [step async for step in provider.pull("tiny")]
-        assert "tiny" in {model.name for model in await provider.list_models()}
+        assert any(model.is_called("tiny") for model in await provider.list_models())
     assert steps[:4] == [
         Preparing("pulling manifest"),
         Preparing("pulling dde5aa3fc5ff", 0.0),
@@ -391,3 +392,55 @@ def test_what_a_token_of_the_window_takes_is_told_for_this_machine_only(
     show = {"model_info": info | {f"llama.{name}": value for name, value in details.items()}}
     assert shown_capabilities(show, None, here=True).window_bytes_per_token == bytes_per_token
     assert shown_capabilities(show, None).window_bytes_per_token is None
+
+
+async def test_a_cloud_model_that_wants_a_sign_in_says_how() -> None:
+    async def refuse(request: Request, reply: Reply) -> None:
+        url = "https://ollama.com/connect?name=desk"
+        await reply.json({"error": "unauthorized", "signin_url": url}, 401)
+
+    async with OllamaServer() as server:
+        server.chat = refuse
+        provider = Ollama(name="ollama", base_url=server.url, retry_seconds=0)
+        _, failed = await until_error(provider.stream(ask(model="gpt-oss:120b-cloud")))
+        await provider.close()
+    assert isinstance(failed, AuthFailed)
+    assert failed.hint == "sign in with `ollama signin` or at https://ollama.com/connect?name=desk"
+
+
+async def test_a_server_that_is_silent_for_a_while_is_told_of() -> None:
+    heard = asyncio.Event()
+
+    async def slow(request: Request, reply: Reply) -> None:
+        await heard.wait()
+        await server.answer(request, reply)
+
+    async with OllamaServer() as server:
+        server.chat = slow
+        provider = Ollama(name="ollama", base_url=server.url, retry_seconds=0)
+        events: list[StreamEvent] = []
+        async for event in provider.stream(ask("word " * 4000, MODEL)):
+            events.append(event)
+            heard.set()
+        await provider.close()
+    assert events[0] == Preparing(f"{MODEL} loads, or reads about 5.0k tokens")
+    assert isinstance(events[-1], Completed)
+
+
+async def test_how_long_a_model_stays_loaded_is_sent_if_it_is_set() -> None:
+    async with OllamaServer() as server:
+        provider = Ollama(name="ollama", base_url=server.url, keep_alive="30m")
+        await collect(provider, ask(model=MODEL))
+        await provider.close()
+    assert server.requests[-1].json["keep_alive"] == "30m"
+
+
+async def test_a_model_that_is_nowhere_is_not_answered_with_a_hint_to_pull_it() -> None:
+    async with HttpServer(
+        streaming([b'{"error":"pull model manifest: file does not exist"}\n'])
+    ) as s:
+        provider = Ollama(name="ollama", base_url=s.url, retry_seconds=0)
+        _, failed = await until_error(provider.pull("nonesuch"))
+        await provider.close()
+    assert isinstance(failed, ModelMissing)
+    assert "pull" not in failed.hint

@@ -12,12 +12,17 @@ from ollm_tui.settings.environment_source import variable
 from ollm_tui.settings.keys import fixed_keys
 from ollm_tui.settings.loaded import Loaded, Source
 from ollm_tui.settings.loader import load_settings
+from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings
 
 
 def load(home: Path, variables: dict[str, str] | None = None, **arguments: object) -> Loaded:
     environ = {"OLLM_HOME": str(home), **(variables or {})}
-    return load_settings(environ, Path.cwd(), arguments)
+    return load_settings(environ, Path.cwd(), arguments, trusted)
+
+
+def trusted(_places: Locations, _digest: str) -> bool:
+    return True
 
 
 def write_user(home: Path, text: str) -> Path:
@@ -80,7 +85,8 @@ def test_a_bad_value_leaves_the_lower_layers_value(home: Path) -> None:
     loaded = load(home)
     assert loaded.settings.compression.threshold == 0.6
     assert loaded.settings.compression.strategy == "truncate"
-    assert [str(warning) for warning in loaded.warnings] == [
+    assert loaded.project
+    assert [str(warning) for warning in loaded.project.problems] == [
         f"{file}:2: compression.threshold: expected a number above 0 and at most 1, "
         "found 'lots'; using 0.6"
     ]

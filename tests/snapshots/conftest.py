@@ -1,26 +1,34 @@
-"""Pictures are compared, or taken anew: `pytest tests/snapshots --write-pictures`."""
+"""Pictures are compared by pytest-textual-snapshot; `--snapshot-update` takes them anew."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from typing import Any
 
 import pytest
 
 from tests.snapshots.stage import SHOWN_HOME
 
-WRITE = "--write-pictures"
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Only known when these tests are named on the command line."""
-    parser.addoption(WRITE, action="store_true", help="take the pictures anew, to be looked at")
+TAKEN_WITH = {"textual": "8.2.8", "rich": "15.0.0", "pygments": "2.21.0"}
+"""What drew the pictures that are kept: another version may draw a little differently."""
+Compare = Callable[..., bool]
 
 
 @pytest.fixture
-def is_writing(request: pytest.FixtureRequest) -> bool:
-    """Whether pictures are taken anew."""
-    return bool(request.config.getoption(WRITE, default=False))
+def looks_as_before(snap_compare: Compare) -> Callable[..., None]:
+    """Compares a picture of an application with the one that is kept."""
+
+    def compare(*app: Any, **options: Any) -> None:
+        if snap_compare(*app, **options):
+            return
+        present = {name: version(name) for name in TAKEN_WITH}
+        if present != TAKEN_WITH:
+            pytest.skip(f"it looks different, but was taken with {TAKEN_WITH}; here is {present}")
+        pytest.fail("it looks different: see .cache/pictures.html", pytrace=False)
+
+    return compare
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,13 +13,10 @@ from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.engine.jobs.session_jobs import TOOL, SessionJobs
 from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.records import JobRecord, JobRecords, this_program
-from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.jobs.screen import JobsScreen
 from tests.snapshots.samples import PROJECT, all_sessions, id_of
-from tests.snapshots.stage import stage, until
+from tests.snapshots.stage import StagedApp, scene, stage, until
 from tests.tui.seen import stream
-
-Opened = tuple[OllmApp, Pilot[int]]
 
 TESTED = "\n".join(
     [
@@ -42,17 +37,7 @@ RUNS: tuple[tuple[str, JobStatus, int, int, str], ...] = (
 )
 
 
-@asynccontextmanager
-async def commands(home: Path) -> AsyncGenerator[Opened]:
-    """What the user's own commands leave in the stream."""
-    async with stage(home, [_session()], resume=id_of(0)) as (app, pilot):
-        await until(pilot, lambda: bool(stream(app)))
-        yield app, pilot
-
-
-@asynccontextmanager
-async def panel(home: Path) -> AsyncGenerator[Opened]:
-    """The jobs of an earlier time, with what the session has recorded of them."""
+def _with_records(home: Path, theme: str) -> StagedApp:
     folder = home / "jobs"
     records = JobRecords(folder)
     for number in range(len(RUNS)):
@@ -62,12 +47,21 @@ async def panel(home: Path) -> AsyncGenerator[Opened]:
         ("AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NODE_OPTIONS"), ""
     )
     jobs = SessionJobs(JobRegistry({}, folder), Path(PROJECT), withheld)
-    async with stage(home, [_session()], resume=id_of(0), jobs=jobs) as (app, pilot):
-        await until(pilot, lambda: bool(stream(app)))
-        await pilot.press("f8")
-        await until(pilot, lambda: isinstance(app.screen, JobsScreen))
-        yield app, pilot
-    await jobs.close()
+    return stage(home, theme, [_session()], resume=id_of(0), jobs=jobs)
+
+
+@scene(_with_records)
+async def commands(app: StagedApp, pilot: Pilot[int]) -> None:
+    """What the user's own commands leave in the stream."""
+    await until(pilot, lambda: bool(stream(app)))
+
+
+@scene(_with_records)
+async def panel(app: StagedApp, pilot: Pilot[int]) -> None:
+    """The jobs of an earlier time, with what the session has recorded of them."""
+    await until(pilot, lambda: bool(stream(app)))
+    await pilot.press("f8")
+    await until(pilot, lambda: isinstance(app.screen, JobsScreen))
 
 
 def _session() -> Session:

@@ -79,12 +79,14 @@ def all_sessions() -> tuple[Session, ...]:
     old = datetime(2024, 10, 14, 14, 2, tzinfo=UTC)
     now = datetime.now(UTC)
     return (
-        _session(0, "retry logic for the uploader", now, _exchange(QUESTION, ANSWER)),
-        _session(1, "regex for logs", now - timedelta(days=1), _folded()),
-        _session(2, "release notes", now - timedelta(days=3), _exchange("Notes?", MARKDOWN)),
-        _session(3, "parser, second try", old, _exchange("Pratt or yacc?", "Pratt."), pinned=True),
-        _session(4, "css grid puzzle", old, _exchange("Why is the gap gone?", GRID)),
-        _session(5, "celery or rq", old - timedelta(days=40), _exchange("Which queue?", "`rq`.")),
+        session_of(0, "retry logic for the uploader", now, _exchange(QUESTION, ANSWER)),
+        session_of(1, "regex for logs", now - timedelta(days=1), _folded()),
+        session_of(2, "release notes", now - timedelta(days=3), _exchange("Notes?", MARKDOWN)),
+        session_of(
+            3, "parser, second try", old, _exchange("Pratt or yacc?", "Pratt."), pinned=True
+        ),
+        session_of(4, "css grid puzzle", old, _exchange("Why is the gap gone?", GRID)),
+        session_of(5, "celery or rq", old - timedelta(days=40), _exchange("Which queue?", "`rq`.")),
     )
 
 
@@ -122,7 +124,7 @@ def _folded() -> list[tuple[Part, ...]]:
     ]
 
 
-def _session(
+def session_of(
     number: int,
     title: str,
     at: datetime,
@@ -130,6 +132,7 @@ def _session(
     *,
     pinned: bool = False,
 ) -> Session:
+    """A session in which the user and the model said something in turn."""
     messages: list[Message] = []
     for place, parts in enumerate(said):
         messages.append(_message(f"m{number}-{place}", parts, clock.iso(at), messages))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
+from collections.abc import Mapping
 
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.core.provider import ReasoningDelta, TextDelta
-from ollm_tui.providers.scripted import Script
-from ollm_tui.tui.app import OllmApp
+from ollm_tui.core.provider import ChatRequest, ReasoningDelta, TextDelta
+from ollm_tui.providers.scripted import Turn
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.snapshots import (
@@ -24,143 +21,133 @@ from tests.snapshots import (
     search_scenes,
     tool_scenes,
 )
-from tests.snapshots.samples import QUESTION, THOUGHT, all_sessions, id_of
-from tests.snapshots.stage import stage, until
+from tests.snapshots.samples import QUESTION, THOUGHT
+from tests.snapshots.stage import Scene, StagedApp, new_session, sample, say, scene, until
 from tests.tui.seen import chat, state, stream
 from tests.tui.typing_in import type_in
 
-Opened = tuple[OllmApp, Pilot[int]]
-Scene = Callable[[Path], AbstractAsyncContextManager[Opened]]
+GONE = Unavailable("ollama does not answer at http://127.0.0.1:11434", "Start it: ollama serve")
 
 
-@asynccontextmanager
-async def first_run(home: Path) -> AsyncGenerator[Opened]:
+def _thinks(_: ChatRequest) -> Turn:
+    return [ReasoningDelta(THOUGHT), asyncio.Event()]
+
+
+def _begins(_: ChatRequest) -> Turn:
+    return [TextDelta("Use **exponential back-off** with"), asyncio.Event()]
+
+
+@scene(new_session(provider="embedded"))
+async def first_run(app: StagedApp, pilot: Pilot[int]) -> None:
     """Nobody has said anything yet; the small embedded model answers."""
-    async with stage(home, provider="embedded") as opened:
-        yield opened
 
 
-@asynccontextmanager
-async def conversation(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(2))
+async def conversation(app: StagedApp, pilot: Pilot[int]) -> None:
     """All of Markdown."""
-    async with stage(home, all_sessions(), resume=id_of(2)) as (app, pilot):
-        await until(pilot, lambda: bool(stream(app)))
-        yield app, pilot
+    await until(pilot, lambda: bool(stream(app)))
 
 
-@asynccontextmanager
-async def streaming(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(4))
+async def short_conversation(app: StagedApp, pilot: Pilot[int]) -> None:
+    """A question and an answer of long ago."""
+    await until(pilot, lambda: bool(stream(app)))
+
+
+@scene(sample(0, _thinks))
+async def streaming(app: StagedApp, pilot: Pilot[int]) -> None:
     """The model thinks, and what it thinks is read along."""
-    script: Script = [[ReasoningDelta(THOUGHT), asyncio.Event()]]
-    async with stage(home, all_sessions(), script, resume=id_of(0)) as (app, pilot):
-        await _say(app, pilot, "And what if the process restarts in the middle?")
-        await until(pilot, lambda: any("thinking" in line for line in stream(app)))
-        await pilot.press("ctrl+o")
-        yield app, pilot
-        await _stopped(app, pilot)
+    await say(app, pilot, "And what if the process restarts in the middle?")
+    await until(pilot, lambda: any("thinking" in line for line in stream(app)))
+    await pilot.press("ctrl+o")
 
 
-@asynccontextmanager
-async def folds(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(1))
+async def folds(app: StagedApp, pilot: Pilot[int]) -> None:
     """Thoughts, a tool and an attachment are folded; the cursor is on a message."""
-    async with stage(home, all_sessions(), resume=id_of(1)) as (app, pilot):
-        await until(pilot, lambda: bool(stream(app)))
-        await pilot.press("alt+up", "k", "k")
-        yield app, pilot
+    await until(pilot, lambda: bool(stream(app)))
+    await pilot.press("alt+up", "k", "k")
 
 
-@asynccontextmanager
-async def find(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(0))
+async def find(app: StagedApp, pilot: Pilot[int]) -> None:
     """Words are looked for in the conversation."""
-    async with stage(home, all_sessions(), resume=id_of(0)) as (app, pilot):
-        await pilot.press("ctrl+f")
-        await type_in(pilot, "job")
-        yield app, pilot
+    await pilot.press("ctrl+f")
+    await type_in(pilot, "job")
 
 
-@asynccontextmanager
-async def failure(home: Path) -> AsyncGenerator[Opened]:
+@scene(new_session([[TextDelta("Use exponential back-off"), GONE]]))
+async def failure(app: StagedApp, pilot: Pilot[int]) -> None:
     """The server is gone in the middle of an answer."""
-    gone = Unavailable("ollama does not answer at http://127.0.0.1:11434", "Start it: ollama serve")
-    async with _asked(home, [[TextDelta("Use exponential back-off"), gone]], QUESTION) as opened:
-        await until(opened[1], lambda: any("ollama serve" in line for line in stream(opened[0])))
-        yield opened
+    await say(app, pilot, QUESTION)
+    await until(pilot, lambda: any("ollama serve" in line for line in stream(app)))
 
 
-@asynccontextmanager
-async def queue(home: Path) -> AsyncGenerator[Opened]:
+@scene(new_session(_begins))
+async def queue(app: StagedApp, pilot: Pilot[int]) -> None:
     """Messages wait until the model is free."""
-    script: Script = [[TextDelta("Use **exponential back-off** with"), asyncio.Event()]]
-    async with _asked(home, script, QUESTION) as (app, pilot):
-        await until(pilot, lambda: "answering" in state(app))
-        for text in ("And with a queue?", "Which cap is usual?"):
-            await _say(app, pilot, text)
-        yield app, pilot
-        await _stopped(app, pilot)
+    await say(app, pilot, QUESTION)
+    await until(pilot, lambda: "answering" in state(app))
+    for text in ("And with a queue?", "Which cap is usual?"):
+        await say(app, pilot, text)
 
 
-@asynccontextmanager
-async def completion(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(0))
+async def completion(app: StagedApp, pilot: Pilot[int]) -> None:
     """A command is being typed."""
-    async with stage(home, all_sessions(), resume=id_of(0)) as (app, pilot):
-        await type_in(pilot, "/s")
-        yield app, pilot
+    await type_in(pilot, "/s")
 
 
-@asynccontextmanager
-async def sidebar(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(0))
+async def sidebar(app: StagedApp, pilot: Pilot[int]) -> None:
     """The sessions beside the conversation."""
-    async with stage(home, all_sessions(), resume=id_of(0)) as (app, pilot):
-        await pilot.press("f2")
-        await until(pilot, lambda: app.screen.query_one(ChoiceList).highlighted is not None)
-        yield app, pilot
+    await pilot.press("f2")
+    await until(pilot, lambda: app.screen.query_one(ChoiceList).highlighted is not None)
 
 
-@asynccontextmanager
-async def sessions(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(0))
+async def sessions(app: StagedApp, pilot: Pilot[int]) -> None:
     """The session picker, looking into an old session."""
-    async with stage(home, all_sessions(), resume=id_of(0)) as (app, pilot):
-        await pilot.press("f3")
-        await type_in(pilot, "css")
-        preview = app.screen.query_one(Transcript)
-        await until(pilot, lambda: "m4-1" in preview.keys)
-        yield app, pilot
+    await pilot.press("f3")
+    await type_in(pilot, "css")
+    preview = app.screen.query_one(Transcript)
+    await until(pilot, lambda: "m4-1" in preview.keys)
 
 
-@asynccontextmanager
-async def palette(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(0))
+async def palette(app: StagedApp, pilot: Pilot[int]) -> None:
     """All commands, narrowed by words."""
-    async with _pressed(home, "ctrl+p") as (app, pilot):
-        await type_in(pilot, "se")
-        yield app, pilot
+    await pilot.press("ctrl+p")
+    await type_in(pilot, "se")
 
 
-@asynccontextmanager
-async def model_picker(home: Path) -> AsyncGenerator[Opened]:
+@scene(sample(0))
+async def model_picker(app: StagedApp, pilot: Pilot[int]) -> None:
     """The models of all providers."""
-    async with _pressed(home, "f7") as (app, pilot):
-        about = app.screen.query_one("#about", Static)
-        await until(pilot, lambda: "window" in str(about.content))
-        yield app, pilot
+    await pilot.press("f7")
+    await pilot.pause()
+    about = app.screen.query_one("#about", Static)
+    await until(pilot, lambda: "window" in str(about.content))
 
 
-@asynccontextmanager
-async def not_saved(home: Path) -> AsyncGenerator[Opened]:
+@scene(new_session([[TextDelta("Paris.")]], provider="embedded"))
+async def not_saved(app: StagedApp, pilot: Pilot[int]) -> None:
     """Nothing can be written any more."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    async with stage(home, provider="embedded", script=[[TextDelta("Paris.")]]) as (app, pilot):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
-        try:
-            await _say(app, pilot, "capital of France?")
-            await until(pilot, lambda: "NOT SAVED" in state(app) and not chat(app).chat.is_busy)
-            yield app, pilot
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    app.cleanup.callback(resource.setrlimit, resource.RLIMIT_FSIZE, limits)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    await say(app, pilot, "capital of France?")
+    await until(pilot, lambda: "NOT SAVED" in state(app) and not chat(app).chat.is_busy)
 
 
 def pressing(key: str) -> Scene:
     """What a single key opens over a conversation."""
-    return lambda home: _pressed(home, key)
+
+    @scene(sample(0))
+    async def pressed(app: StagedApp, pilot: Pilot[int]) -> None:
+        await pilot.press(key)
+
+    return pressed
 
 
 SCENES: Mapping[str, Scene] = {
@@ -194,29 +181,3 @@ SCENES: Mapping[str, Scene] = {
     "activity": search_scenes.calendar,
     "recall": search_scenes.passages,
 }
-
-
-@asynccontextmanager
-async def _pressed(home: Path, key: str) -> AsyncGenerator[Opened]:
-    async with stage(home, all_sessions(), resume=id_of(0)) as (app, pilot):
-        await pilot.press(key)
-        await pilot.pause()
-        yield app, pilot
-
-
-@asynccontextmanager
-async def _asked(home: Path, script: Script, question: str) -> AsyncGenerator[Opened]:
-    async with stage(home, script=script) as (app, pilot):
-        await _say(app, pilot, question)
-        yield app, pilot
-
-
-async def _say(app: OllmApp, pilot: Pilot[int], text: str) -> None:
-    chat(app).prompt.put(text)
-    await pilot.press("enter")
-    await pilot.pause()
-
-
-async def _stopped(app: OllmApp, pilot: Pilot[int]) -> None:
-    chat(app).chat.conversation.cancel()
-    await until(pilot, lambda: not chat(app).chat.is_busy)

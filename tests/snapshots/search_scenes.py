@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -19,49 +17,50 @@ from ollm_tui.tui.search.activity import ActivityScreen
 from ollm_tui.tui.search.commands import PassagePicker
 from ollm_tui.tui.search.hit_timeline import HitTimeline
 from ollm_tui.tui.search.screen import SearchScreen
-from tests.snapshots.stage import stage, until
+from tests.snapshots.stage import StagedApp, say, scene, stage, until
 from tests.tui.search_samples import full_id, samples
-from tests.tui.seen import chat
 from tests.tui.typing_in import type_in
 
-Opened = tuple[OllmApp, Pilot[int]]
+
+def _history(home: Path, theme: str) -> StagedApp:
+    return stage(home, theme, samples(), resume=full_id(2))
 
 
-@asynccontextmanager
-async def search(home: Path) -> AsyncGenerator[Opened]:
+def _half_a_year(home: Path, theme: str) -> StagedApp:
+    return stage(home, theme, _busy_months(), resume=full_id(0))
+
+
+@scene(_history)
+async def search(app: StagedApp, pilot: Pilot[int]) -> None:
     """Something was found; the timeline has the focus."""
-    async with stage(home, samples(), resume=full_id(2)) as (app, pilot):
-        await pilot.press("f4")
-        await type_in(pilot, "retries")
-        await until(pilot, lambda: "6 hits in 3 sessions" in _count(app))
-        await pilot.press("tab", "tab", "left")
-        stream = _screen(app).preview.stream
-        await until(pilot, lambda: stream.cursor.key == "s0m0")
-        _screen(app).show_count("6 hits in 3 sessions · 4 ms")  # on every machine the same
-        assert _screen(app).query_one(HitTimeline).has_focus
-        yield app, pilot
-
-
-@asynccontextmanager
-async def calendar(home: Path) -> AsyncGenerator[Opened]:
-    """Days of long ago, from the first one on; one of the later ones is looked at."""
-    async with stage(home, _busy_months(), resume=full_id(0)) as (app, pilot):
-        await _say(pilot, app, "/activity")
-        await until(pilot, lambda: isinstance(app.screen, ActivityScreen))
-        heading = app.screen.query_one("#heading", Static)
-        await until(pilot, lambda: "messages on" in str(heading.content))
-        await pilot.press("home", *["right"] * 10, "down")
-        yield app, pilot
-
-
-@asynccontextmanager
-async def passages(home: Path) -> AsyncGenerator[Opened]:
-    """What was said earlier, to be brought along; one passage is marked."""
-    async with stage(home, samples(), resume=full_id(2)) as (app, pilot):
-        await _say(pilot, app, "/recall how many retries")
-        await until(pilot, lambda: isinstance(app.screen, PassagePicker))
+    await pilot.press("f4")
+    await type_in(pilot, "retries")
+    await until(pilot, lambda: "6 hits in 3 sessions" in _count(app))
+    screen = _screen(app)
+    while not screen.query_one(HitTimeline).has_focus:
         await pilot.press("tab")
-        yield app, pilot
+    await pilot.press("left")
+    preview = screen.preview
+    await until(pilot, lambda: not preview.display or preview.stream.cursor.key == "s0m0")
+    screen.show_count("6 hits in 3 sessions · 4 ms")  # on every machine the same
+
+
+@scene(_half_a_year)
+async def calendar(app: StagedApp, pilot: Pilot[int]) -> None:
+    """Days of long ago, from the first one on; one of the later ones is looked at."""
+    await say(app, pilot, "/activity")
+    await until(pilot, lambda: isinstance(app.screen, ActivityScreen))
+    heading = app.screen.query_one("#heading", Static)
+    await until(pilot, lambda: "messages on" in str(heading.content))
+    await pilot.press("home", *["right"] * 10, "down")
+
+
+@scene(_history)
+async def passages(app: StagedApp, pilot: Pilot[int]) -> None:
+    """What was said earlier, to be brought along; one passage is marked."""
+    await say(app, pilot, "/recall how many retries")
+    await until(pilot, lambda: isinstance(app.screen, PassagePicker))
+    await pilot.press("tab")
 
 
 def _busy_months() -> list[Session]:
@@ -91,12 +90,6 @@ def _moved(session: Session, number: int, shift: timedelta) -> Session:
             replace(message, timestamp=later(message.timestamp)) for message in session.messages
         ),
     )
-
-
-async def _say(pilot: Pilot[int], app: OllmApp, text: str) -> None:
-    chat(app).prompt.put(text)
-    await pilot.press("enter")
-    await pilot.pause()
 
 
 def _screen(app: OllmApp) -> SearchScreen:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from inspect import getfile
 from pathlib import Path
+from typing import NamedTuple
 
 from textual.pilot import Pilot
 
 from ollm_tui.core.errors import AuthFailed
-from ollm_tui.core.provider import Capabilities, ModelInfo, Provider
+from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, Provider, Selection
 from ollm_tui.core.session.session import Session
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.jobs.session_jobs import SessionJobs
@@ -26,8 +28,9 @@ from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.terminal.abilities import Abilities
-from tests.snapshots.samples import MODEL
+from tests.snapshots.samples import MODEL, all_sessions, id_of
 from tests.tui.conftest import Ready
+from tests.tui.seen import chat
 
 SHOWN_HOME = Path("/home/me/.ollm")
 """The home that pictures name, on every machine; nothing is written there."""
@@ -59,6 +62,9 @@ class Server(Scripted):
         window = 8192
         return Capabilities(tools=True, thinking="qwen3" in model, window=window, images=False)
 
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        return None
+
 
 class Servers:
     """Ollama, the embedded model, and one that wants a key."""
@@ -75,46 +81,98 @@ class Servers:
             raise AuthFailed("openai has no key", "Set OPENAI_API_KEY.")
         return self._servers[name]
 
-    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
+    async def select(self, provider: str | None, model: str | None) -> Selection:
         chosen = await self.get(provider or self._first)
-        return chosen, model or await chosen.default_model()
+        return Selection(chosen, model or await chosen.default_model())
 
     async def close(self) -> None:
         for server in self._servers.values():
             await server.close()
 
 
-@asynccontextmanager
-async def stage(
+class StagedApp(OllmApp):
+    """The application, which cleans up behind itself when it ends."""
+
+    # Textual looks for it beside the class.
+    CSS_PATH = Path(getfile(OllmApp)).with_name("chat") / "screen.tcss"
+
+    cleanup: AsyncExitStack
+
+    async def on_unmount(self) -> None:
+        if self.conversation:
+            await self.conversation.close()
+        await self.cleanup.aclose()
+
+
+Opening = Callable[[Path, str], StagedApp]
+"""Makes the application in a home and a theme, not running yet."""
+Play = Callable[[StagedApp, Pilot[int]], Awaitable[None]]
+
+
+class Scene(NamedTuple):
+    """A state of the application: what it is opened on, and what a person does then."""
+
+    open: Opening
+    play: Play
+
+    async def bring_about(self, app: StagedApp, pilot: Pilot[int]) -> None:
+        """Do what the person does, and wait until nothing on the screen moves any more."""
+        await until(pilot, lambda: app.conversation is not None)
+        await self.play(app, pilot)
+        before, now = "", app.export_screenshot(simplify=True)
+        while before != now:
+            await pilot.pause(0.05)
+            before, now = now, app.export_screenshot(simplify=True)
+
+
+def scene(opening: Opening) -> Callable[[Play], Scene]:
+    """Turn what a person does into a scene that begins with an opening."""
+    return lambda play: Scene(opening, play)
+
+
+def stage(
     home: Path,
+    theme: str,
     sessions: Sequence[Session] = (),
     script: Script = (),
     *,
     resume: str | None = None,
     provider: str = "ollama",
-    theme: str = "dark",
-    size: tuple[int, int] = (120, 40),
     jobs: SessionJobs | None = None,
-) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
-    """The application, open on a new session or on one of those it is given."""
+) -> StagedApp:
+    """Make the application; it opens a new session, or one of those it is given."""
     settings = Settings(ui=Interface(theme=theme))
     workspace = _workspace(home, sessions, Servers(script, provider), settings)
     places = Locations(SHOWN_HOME, SHOWN_HOME.parent, SHOWN_HOME.parent)
-    loaded = Loaded(settings, (), {}, places)
 
     async def open_conversation(_: Workspace) -> tuple[Conversation, tuple[str, ...]]:
         return await workspace.resume(resume) if resume else (await workspace.begin(), ())
 
-    abilities = Abilities(unicode=True, colours=None)
     jobs = jobs or SessionJobs(JobRegistry({}), SHOWN_HOME.parent, {})
     behind = Ready(workspace, PromptMemory(None, places.project), jobs)
-    app = OllmApp(loaded, behind, open_conversation, abilities)
-    async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.conversation is not None)
-        yield app, pilot
-    if app.conversation:
-        await app.conversation.close()
-    await workspace.close()
+    abilities = Abilities(unicode=True, colours=None)
+    app = StagedApp(Loaded(settings, (), {}, places), behind, open_conversation, abilities)
+    app.cleanup = AsyncExitStack()
+    app.cleanup.push_async_callback(workspace.close)
+    app.cleanup.push_async_callback(jobs.close)
+    return app
+
+
+def new_session(script: Script = (), provider: str = "ollama") -> Opening:
+    """Open a session in which nobody has said anything yet."""
+    return lambda home, theme: stage(home, theme, script=script, provider=provider)
+
+
+def sample(number: int, script: Script = ()) -> Opening:
+    """Open one of the sample sessions."""
+    return lambda home, theme: stage(home, theme, all_sessions(), script, resume=id_of(number))
+
+
+async def say(app: OllmApp, pilot: Pilot[int], text: str) -> None:
+    """Send a message, or a command."""
+    chat(app).prompt.put(text)
+    await pilot.press("enter")
+    await pilot.pause()
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:

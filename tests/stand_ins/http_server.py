@@ -129,6 +129,7 @@ class HttpServer:
             await self._handler(request, reply)
         finally:
             watch.cancel()
+            await asyncio.wait({watch})  # or it would still be reading with the next request
 
 
 async def _read(reader: asyncio.StreamReader) -> Request:

@@ -4,6 +4,7 @@ that do not fit. A token is a word; every message costs four more for its templa
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -46,6 +47,11 @@ class OllamaServer:
             THINKER: _tag(THINKER, ["completion", "tools", "thinking"], "2026-01-02T09:00:00Z"),
             EMBEDDER: _tag(EMBEDDER, ["embedding"], "2026-03-01T10:00:00Z"),
         }
+        self.delay_seconds = 0.0
+        """How long it takes before it answers anything, as on a busy machine."""
+        self.awake = asyncio.Event()
+        """While it is not set, connections are accepted and nothing is answered."""
+        self.awake.set()
         self.chat: Handler = self.answer
         """What happens at /api/chat; tests put faults here."""
         self._http = HttpServer(self._route)
@@ -124,7 +130,15 @@ class OllamaServer:
             return json.dumps({"error": _engine_refusal(count, window)})
         return window // 2 + 2 if body.get("shift", True) else TOO_LONG
 
+    def add_cloud_model(self, name: str) -> None:
+        """Add a model that runs elsewhere, changed after all others."""
+        about = {"remote_model": name, "remote_host": "https://ollama.com:443", "size": 384}
+        tag = _tag(name, ["completion", "tools", "thinking"], "2026-12-01T10:00:00Z")
+        self.models[name] = tag | about
+
     async def _route(self, request: Request, reply: Reply) -> None:
+        await asyncio.sleep(self.delay_seconds)
+        await self.awake.wait()
         match request.path:
             case "/api/chat":
                 await self.chat(request, reply)
@@ -191,7 +205,8 @@ class OllamaServer:
             {"status": "success"},
         ]:
             await reply.chunk(_json_line(step))
-        self.models[name] = _tag(name, ["completion"], "2026-09-01T10:00:00Z")
+        full = name if ":" in name else f"{name}:latest"
+        self.models[full] = _tag(full, ["completion"], "2026-09-01T10:00:00Z")
         await reply.end()
 
 

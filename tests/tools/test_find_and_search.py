@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,6 +76,16 @@ async def test_only_the_scope_is_listed_and_all_of_it(project: Path, tmp_path: P
     assert await found.paths() == [f"{shared}/note.txt", "src/main.py"]
     called = await call(SearchText(scope, found), pattern="note|hello")
     assert called.text == f"{shared}/note.txt:1: a note\nsrc/main.py:1: print('hello')"
+
+
+async def test_size_and_time_are_told_if_they_are_asked_for(
+    files: ScopeFiles, project: Path
+) -> None:
+    os.utime(project / "docs/guide.md", (0, 0))
+    (project / "docs/link").symlink_to("guide.md")
+    time = f"{datetime.fromtimestamp(0):%Y-%m-%d %H:%M}"
+    called = await call(FindFiles(files), pattern="docs/", details=True)
+    assert called.text == f"docs/guide.md  23 bytes, {time}\ndocs/link  link, {time}"
 
 
 async def test_lines_are_found_with_file_and_number(files: ScopeFiles, project: Path) -> None:

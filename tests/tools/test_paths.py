@@ -20,6 +20,7 @@ from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles
 from ollm_tui.tools.search_text import SearchText
 from ollm_tui.tools.write_file import WriteFile
+from tests.conftest import Tell
 from tests.tools.conftest import SECRET, call, picture_of
 
 NAMED_OUTSIDE = (
@@ -92,6 +93,12 @@ def tools(project: Path) -> tuple[Tool, ...]:
         EditFile(scope, memory),
         SearchText(scope, files),
     )
+
+
+@pytest.fixture(autouse=True)
+def told(request: pytest.FixtureRequest, record_property: Tell) -> None:
+    if "path" in request.fixturenames:
+        record_property("paths refused", 1)
 
 
 async def nothing_gets_out(tools: tuple[Tool, ...], path: str, outside: Path) -> None:

@@ -15,7 +15,7 @@ from ollm_tui.core.session.goals import Goal, Subtask
 from ollm_tui.core.tool import Tool
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.jobs.job_registry import JobRegistry
-from ollm_tui.services.tokens.tokenizer import Tokenizer
+from ollm_tui.services.tokens.vocabulary_encoding import VocabularyEncoding
 from ollm_tui.tools.tasks import Tasks
 from ollm_tui.tools.toolbox import ToolEnvironment, toolbox
 from tests.tools.conftest import SESSION, call
@@ -116,7 +116,7 @@ def test_there_are_few_tools_and_their_descriptions_fit_a_small_window(
         *("write_file", "git", "tasks", "jobs"),
     ]
     sent = [{"type": "function", "function": msgspec.to_builtins(tool.spec)} for tool in tools]
-    count = Tokenizer.generic().count
+    count = VocabularyEncoding.shipped("o200k_base").count
     assert sum(count(json.dumps(one, ensure_ascii=False)) for one in sent) <= MOST_TOKENS
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -25,6 +26,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.terminal.abilities import Abilities
 from tests.engine.conftest import workspace_on
+from tests.tui.patience import patient
 
 TERMINAL = Abilities(unicode=True, colours=None)
 Opened = AbstractAsyncContextManager[tuple[OllmApp, Pilot[int]]]
@@ -66,7 +68,7 @@ def jobs_on(home: Path) -> SessionJobs:
 
 @pytest.fixture
 def open_app(home: Path) -> OpenApp:
-    """Opens the application, on a new session or on one that exists."""
+    """Opens the application, on a new session or on one that exists; that waits for `opens`."""
 
     @asynccontextmanager
     async def opened(
@@ -76,6 +78,7 @@ def open_app(home: Path) -> OpenApp:
         size: tuple[int, int] = (80, 24),
         settings: Settings | None = None,
         abilities: Abilities = TERMINAL,
+        opens: asyncio.Event | None = None,
     ) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
         settings = settings or Settings()
         workspace = workspace_on(home, script, settings)
@@ -83,6 +86,8 @@ def open_app(home: Path) -> OpenApp:
         loaded = Loaded(settings, (), {}, places)
 
         async def open_conversation(_: Workspace) -> tuple[Conversation, tuple[str, ...]]:
+            if opens:
+                await opens.wait()
             if session_id:
                 return await workspace.resume(session_id)
             return await workspace.begin(), ()
@@ -91,9 +96,11 @@ def open_app(home: Path) -> OpenApp:
         behind = Ready(workspace, PromptMemory(home, places.project), jobs)
         app = OllmApp(loaded, behind, open_conversation, abilities)
         async with app.run_test(size=size) as pilot:
-            while cast(ChatScreen, app.screen).lines.doing:  # it is still being opened
-                await pilot.pause(0.01)
-            await workers_done(app)
+            patient(pilot)
+            if not opens:
+                while cast(ChatScreen, app.screen).lines.doing:  # it is still being opened
+                    await pilot.pause(0.01)
+                await workers_done(app)
             await pilot.pause()
             yield app, pilot
         await jobs.close()

@@ -34,7 +34,7 @@ from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.transcript import Transcript
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Tell
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import Host
 from tests.tui.seen import send, settled
@@ -135,8 +135,9 @@ def _entries(texts: Sequence[str]) -> Iterator[Entry]:
         yield Entry(str(number), speaker, text, text, folds=[fold])
 
 
-async def test_ten_thousand_bracket_strings_are_shown_as_they_are() -> None:
+async def test_ten_thousand_bracket_strings_are_shown_as_they_are(record_property: Tell) -> None:
     app = Everything()
+    record_property("texts", COUNT)
     async with app.run_test(size=(120, 80)) as pilot:
         for texts in batches():
             app.show_texts(texts)

@@ -24,6 +24,7 @@ from ollm_tui.core.tool import (
 )
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.providers.scripted import Step
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.tools.approval import Approval
 from ollm_tui.tui.tools.loop_bar import LoopBar
@@ -165,7 +166,7 @@ async def tools_open(
     **options: Any,
 ) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
     """The application; its model has these tools."""
-    toolkit = ToolKit(tools, cast(Any, policy or FakePolicy()), str, None, sandbox)
+    toolkit = ToolKit(tools, cast(Any, policy or FakePolicy()), Redactor(), None, sandbox)
 
     async def make(*_: object) -> ToolKit:
         return toolkit

@@ -5,18 +5,32 @@ Only the context changes; every message stays in the session.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.provider import CompactedPrompt
 from ollm_tui.core.session.message import Value
 
+GAP = " … "
+"""Stands in a quote where something was left out."""
+
 FactKind = Literal[
+    "decided",
+    "open",
+    "user",
+    "changed",
+    "read",
+    "command",
+    "failed",
+    "test",
+    "said",
+    "name",
+    "excerpt",
+    # Of earlier versions, which sorted sentences by their words; sessions still have them.
     "constraint",
     "decision",
     "todo",
@@ -24,42 +38,38 @@ FactKind = Literal[
     "error",
     "file",
     "value",
-    "command",
     "identifier",
     "note",
 ]
-"""`note` is a sentence of no other kind that may still be worth keeping."""
+"""Where an entry of a ledger comes from: a record, or words that are quoted."""
 
 
 class Fact(Value, frozen=True, omit_defaults=True):
-    """One thing worth knowing, on one line, in the words in which it was said."""
+    """One entry of a ledger: a record or a quote, on one line, with where it is from."""
 
     kind: FactKind
     text: str
+    """What was said or done, literally; `GAP` stands where something was left out."""
     about: str = ""
-    """What a value belongs to, how the runs of a command ended, or that a task is only perhaps
-    done."""
+    """How a command ended, or what a quoted output is from."""
     source: str = ""
-    """The message or tool call it was last seen in."""
+    """The message it is from."""
     from_user: bool = False
+    at: str = ""
+    """When that message was written."""
     current: bool = True
-    """False if it was done, replaced or taken back; kept so that earlier ledgers learn of it."""
+    """Of earlier versions: False if it was done, replaced or taken back."""
     now: str = ""
-    """What was said later about the same subject, where it may have replaced this fact."""
+    """Of earlier versions: what was said later about the same subject."""
 
 
 class Ledger(Value, frozen=True, omit_defaults=True):
-    """Facts, oldest first."""
+    """Entries, oldest first; of names the most useful last."""
 
     facts: tuple[Fact, ...] = ()
 
-    def without_sources(self, sources: Container[str]) -> Ledger:
-        """Return the ledger without the facts of some messages, which stay in the prompt."""
-        kept = tuple(fact for fact in self.facts if fact.source not in sources)
-        return replace(self, facts=kept)
 
-
-Strategy = Literal["truncate", "summarize", "hybrid"]
+Strategy = Literal["truncate", "summarize", "hybrid", "provider"]
 Trigger = Literal["auto", "manual", "overflow"]
 """Why it was compressed: the threshold was reached, the user asked, or a prompt did not fit."""
 

@@ -21,6 +21,8 @@ LONGEST_KEY = 50
 EntrySource = Literal["hook", "extension", "user", "system"]
 """Who added it; `system` is this program."""
 
+TASK = "task"
+"""The key of the entry about the task of a session."""
 _PLAIN_KEY = re.compile(r"[\w .:/@+-]+")
 """The key of foreign data stands outside the fence around it, so it must be no sentence."""
 
@@ -98,3 +100,9 @@ def expiry(moment: str, seconds: float | None) -> str | None:
     if seconds is None:
         return None
     return clock.iso(clock.parse(moment) + timedelta(seconds=seconds))
+
+
+def pinned_task(entries: Entries) -> str:
+    """The id of the task that is pinned; empty if none is."""
+    origins = (entry.origin for entry in entries if entry.key == TASK)
+    return next((each.partition(":")[2] for each in origins if each.startswith(f"{TASK}:")), "")

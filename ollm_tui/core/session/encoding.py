@@ -67,6 +67,11 @@ def session_from_tree(tree: Tree) -> Session:
     return _convert(tree, Session, partial(absorb, Session))
 
 
+def message_from_tree(tree: Tree) -> Message:
+    """Make a message from parsed JSON. CannotDecode if it is none."""
+    return _convert(tree, Message, partial(absorb, Message))
+
+
 def metadata_from_tree(tree: Tree) -> Metadata:
     """Make the metadata of a session from parsed JSON. CannotDecode if it is none."""
     return _convert(tree, Metadata, partial(absorb, Metadata))

@@ -21,6 +21,8 @@ from ollm_tui.core.session.message import (
 
 GRAFTED = "text/x-ollm-message"
 """The media type of a message that is brought in; its path is SESSION/MESSAGE."""
+PASSAGE = "text/x-ollm-passage"
+"""The media type of a passage of a file that is brought in; its path is FILE:LINES."""
 WORDLESS = "[a message without words]"
 _NUMBER = re.compile(r"earlier message (\d+)")
 
@@ -43,6 +45,8 @@ def grafted(
 
 def as_sent(attachment: Attachment) -> Attachment | Retrieval:
     """Return what an attachment becomes in the message that is sent."""
+    if attachment.media_type == PASSAGE:
+        return Retrieval(text=attachment.content, session_id="", source=attachment.path)
     if attachment.media_type != GRAFTED:
         return attachment
     session_id, _, message_id = (attachment.path or "").partition("/")
@@ -54,8 +58,16 @@ def as_written(message: Message) -> list[Attachment]:
     found = _attachments(message)
     brought = [part for part in message.parts if isinstance(part, Retrieval)]
     for number, part in enumerate(brought, 1):
+        if part.source:
+            found.append(passage_of_file(part.source, part.text))
+            continue
         found.append(_carried(number, part.text, f"{part.session_id}/{part.message_id or ''}"))
     return found
+
+
+def passage_of_file(source: str, text: str) -> Attachment:
+    """Return a passage of a file, to be sent along."""
+    return Attachment(name=source, media_type=PASSAGE, content=text, path=source)
 
 
 def _carried(number: int, text: str, path: str) -> Attachment:

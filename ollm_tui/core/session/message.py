@@ -79,6 +79,8 @@ class Retrieval(Value, frozen=True, tag_field="type", tag="retrieval"):
     session_id: str
     message_id: str | None = None
     trusted: bool = False
+    source: str | None = None
+    """The file of the project and its lines, if it is from one; then the session is empty."""
 
 
 class Approval(Value, frozen=True, tag_field="type", tag="approval"):
@@ -88,6 +90,19 @@ class Approval(Value, frozen=True, tag_field="type", tag="approval"):
     decision: str
     scope: str = "once"
     trusted: bool = True
+
+
+class Opaque(Value, frozen=True, tag_field="type", tag="opaque"):
+    """A reply just as its server sent it, with what only that server can read: signed or encrypted
+    thinking. It goes back unchanged, to the same server and model only."""
+
+    vendor: str
+    """The kind and the host of the server."""
+    model: str
+    items: tuple[dict[str, Any], ...]
+    calls: tuple[str, ...] = ()
+    """The ids that the calls among the items have in this session, in their order."""
+    trusted: bool = False
 
 
 class UnknownPart(Value, frozen=True, tag_field="type", tag="\ue000unknown"):
@@ -105,6 +120,7 @@ Part = (
     | Attachment
     | Retrieval
     | Approval
+    | Opaque
     | UnknownPart
 )
 
@@ -115,6 +131,13 @@ class Usage(Value, frozen=True, omit_defaults=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int | None = None
+    """Tokens of the input that the server took from its cache."""
+    cache_written_tokens: int | None = None
+    """Tokens of the input that the server put into its cache."""
+    reasoning_tokens: int | None = None
+    """Tokens of the output that were thinking, where the server says so."""
+    cost: float | Literal["unknown"] | None = None
+    """US dollars, by the price of that day; None if it came from this machine, which is free."""
     load_seconds: float | None = None
     prompt_seconds: float | None = None
     output_seconds: float | None = None
@@ -157,6 +180,11 @@ class Message(Value, frozen=True, omit_defaults=True):
     def reasoning(self) -> str:
         """What the model thought, as far as it was given."""
         return "".join(part.text for part in self.parts if isinstance(part, Reasoning))
+
+    @property
+    def opaque(self) -> Opaque | None:
+        """The reply as its server wants it back, if there is more to it than text and calls."""
+        return next((part for part in self.parts if isinstance(part, Opaque)), None)
 
     @property
     def tool_calls(self) -> tuple[ToolCallPart, ...]:

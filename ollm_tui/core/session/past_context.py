@@ -24,7 +24,8 @@ def metadata_then(state: SessionState, message_id: str, at: str) -> Metadata:
         return metadata
     then = shortened_at(metadata.compression_history, _left_at(state, message_id))
     changed = with_shortened(metadata, then, at)
-    return replace(changed, token_count=_tokens_then(state, message_id, then.compressed))
+    tokens = _tokens_then(state, message_id, then.compressed)
+    return replace(changed, token_count=tokens, token_parts={}, tokens_estimated=True)
 
 
 def state_then(state: SessionState, message_id: str, at: str) -> SessionState:

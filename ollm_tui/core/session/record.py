@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ollm_tui.core.session.compression import Compression
 from ollm_tui.core.session.message import FileRef, Message, Part, Status, Usage
@@ -15,6 +16,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_fiel
     """A fact and the time it was recorded."""
 
     at: str
+    machine: str | UnsetType = UNSET
+    """The machine that made it, where a session is written on several; each counts for itself."""
 
 
 class Created(Record, frozen=True, tag="created"):

@@ -22,6 +22,12 @@ class ToolResult(Value, frozen=True, omit_defaults=True):
 
     llm_content: str
     return_display: str | None = None
+    trusted: bool = False
+    """Whether these are our own words, such as that the user refused, and no output."""
+    size: int | None = None
+    """The bytes of the output, where the output itself is not kept."""
+    sha256: str | None = None
+    """The hash of the output, where the output itself is not kept."""
 
 
 class ToolCall(Value, frozen=True, omit_defaults=True):
@@ -85,6 +91,10 @@ class Metadata(Value, frozen=True):
     """Counters and histories of a session; what later versions add is kept."""
 
     token_count: int = 0
+    """The tokens of the context, as they were last counted."""
+    token_parts: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """The same by parts of the prompt; empty where nobody counted them."""
+    tokens_estimated: bool = False
     compression_count: int = 0
     mode_history: tuple[ModeChange, ...] = ()
     goals: tuple[Goal, ...] = ()
@@ -122,6 +132,12 @@ class Session(Value, frozen=True):
     archived: bool = False
     tags: tuple[str, ...] = ()
     forked_from: str | None = None
+    continues: str | None = None
+    """The session that had become long and goes on in this one."""
+    continued_in: str | None = None
+    """The session in which this one goes on."""
+    items_asked: int = 0
+    """How many messages there were when the user was last asked to go on in a new session."""
     window: int | None = None
     """The window sent with every request; None where the server has its own."""
     system_prompt: str = ""
@@ -149,6 +165,8 @@ class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
     tags: tuple[str, ...] = ()
     damage: str | None = None
     """Why the session cannot be read, where it cannot."""
+    older: bool = False
+    """Whether another program wrote it: such files are only read."""
 
 
 def next_number(metadata: Metadata) -> int:
@@ -166,6 +184,7 @@ def compressed(metadata: Metadata, compression: Compression) -> Metadata:
     return replace(
         metadata,
         token_count=compression.after_tokens,
+        token_parts={},
         compressed=compression.after,
         compression_count=metadata.compression_count + 1,
         compression_history=(*metadata.compression_history, compression),
@@ -182,6 +201,7 @@ def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
     return replace(
         metadata,
         token_count=metadata.token_count + given_back,
+        token_parts={},
         compressed=undone.before,
         compression_history=tuple(
             replace(entry, undone_at=at) if entry is undone else entry

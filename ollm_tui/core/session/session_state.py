@@ -218,7 +218,14 @@ class SessionState:
 
     def _count(self, usage: Usage | None) -> None:
         if usage:
-            self._change_metadata(replace(self.header.metadata, token_count=usage.total_tokens))
+            self._change_metadata(
+                replace(
+                    self.header.metadata,
+                    token_count=usage.total_tokens,
+                    token_parts={},
+                    tokens_estimated=False,
+                )
+            )
 
     def _change_metadata(self, metadata: Metadata) -> None:
         self.header = replace(self.header, metadata=metadata)

@@ -37,8 +37,10 @@ class Timeline(NamedTuple):
     window: int | None = None
 
 
-def timeline_of(state: SessionState, snapshots: Iterable[SnapshotSummary] = ()) -> Timeline:
-    """Return the timeline of a session."""
+def timeline_of(
+    state: SessionState, snapshots: Iterable[SnapshotSummary] = (), now: int | None = None
+) -> Timeline:
+    """Return the timeline of a session; `now` is what its context takes, where it was counted."""
     messages = list(state.messages())
     # Clocks go back and older data has odd times: a place is found by the latest time so far.
     times = list(accumulate((message.timestamp for message in messages), max))
@@ -48,14 +50,19 @@ def timeline_of(state: SessionState, snapshots: Iterable[SnapshotSummary] = ()) 
         *(
             TimelineMark(bisect_right(times, entry.at), "compression")
             for entry in metadata.compression_history
-            if entry.before != entry.after  # equal where a restore added the entry
+            # Undone ones do not count; equal where a restore added the entry.
+            if entry.before != entry.after and entry.undone_at is None
         ),
         *(TimelineMark(bisect_right(times, each.at), "restore") for each in metadata.restores),
         *(TimelineMark(bisect_right(times, each.at), "loop") for each in metadata.loops),
         *_model_marks(messages),
     ]
     marks.sort(key=lambda mark: mark.place)
-    return Timeline(_tokens(state, messages), tuple(marks), state.header.window)
+    tokens = list(_tokens(state, messages))
+    now = now or state.header.metadata.token_count
+    if now and messages and messages[-1].id == state.header.head:
+        tokens[-1] = now
+    return Timeline(tuple(tokens), tuple(marks), state.header.window)
 
 
 def tokens_at(state: SessionState, message_id: str) -> int:
@@ -89,6 +96,8 @@ def _tokens(state: SessionState, messages: Iterable[Message]) -> tuple[int, ...]
         for entry in state.header.metadata.compression_history
         if entry.last is not None and entry.undone_at is None
     }
+    # A message that was too long to be sent is left out of the context from then on.
+    left_out = frozenset(state.header.metadata.excluded)
     known: dict[str, int] = {}
     for message in messages:
         parent = state.parent(message.id)
@@ -96,5 +105,6 @@ def _tokens(state: SessionState, messages: Iterable[Message]) -> tuple[int, ...]
         if parent is not None:
             before = compressed.get(parent, known.get(parent, 0))
         measured = message.usage.total_tokens if message.usage else 0
-        known[message.id] = measured or before + sent_length(message) // _CHARACTERS_PER_TOKEN
+        length = 0 if message.id in left_out else sent_length(message)
+        known[message.id] = measured or before + length // _CHARACTERS_PER_TOKEN
     return tuple(known.values())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -19,25 +21,32 @@ from ollm_tui.core.compression_events import (
     CompressionSkipped,
     ContextCompressed,
     Draft,
+    SnapshotTaken,
     StageReached,
+    SummaryArrived,
 )
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean
+from ollm_tui.core.provider import ChatRequest
 from ollm_tui.core.session.compression import Compression, Strategy, Trigger, last_undoable
 from ollm_tui.core.session.record import Compressed, CompressionUndone
-from ollm_tui.core.session.session import next_number
+from ollm_tui.core.session.session import compressed, next_number
 from ollm_tui.core.snapshot import Reason
-from ollm_tui.engine.compression.plan.material import CompressionRequest
+from ollm_tui.engine.compression.plan.material import Choice, CompressionRequest
+from ollm_tui.engine.context.prompt_message import readable
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.compression.ledger.ledger import KnownFacts
     from ollm_tui.engine.compression.pipeline import Pipeline
 
+log = logging.getLogger(__name__)
 
+Choices = Mapping[str, Choice]
+"""What the user decided for single messages, by their ids."""
+NO_CHOICES: Choices = MappingProxyType({})
 FAILURES_IN_A_ROW = 3
 """Failed compressions after which none is tried for `PAUSE_SECONDS`."""
 PAUSE_SECONDS = 300
@@ -90,6 +99,8 @@ class Breaker:
 
 Snapshot = Callable[[Reason], Awaitable[str | None]]
 """Takes a snapshot for a reason and returns its id, or None if none was taken."""
+DropSnapshot = Callable[[str], Awaitable[None]]
+"""Removes a snapshot that was taken in vain."""
 RunHooks = Callable[[Literal["pre-compress", "post-compress"]], Awaitable[None]]
 TakeSnapshot = Callable[[], Awaitable[str | None]]
 LARGEST_TOLD = 3
@@ -110,6 +121,7 @@ class ConversationCompression:
         check_free: Callable[[], None],
         snapshot: Snapshot,
         run_hooks: RunHooks | None = None,
+        drop_snapshot: DropSnapshot | None = None,
     ) -> None:
         self._session = session
         self._context = context
@@ -117,9 +129,9 @@ class ConversationCompression:
         self._check_free = check_free
         self._snapshot = snapshot
         self._run_hooks = run_hooks
+        self._drop_snapshot = drop_snapshot
         self._breaker = Breaker()
         self._running: Stoppable | None = None
-        self._known: KnownFacts | None = None
         self._can_hold = False
         """Whether the running compression may still end with a draft instead of being applied."""
         self._holds = False
@@ -156,11 +168,17 @@ class ConversationCompression:
         above: str | None = None,
         instructions: str = "",
         fold_own: bool = False,
+        target: int | None = None,
+        choices: Choices = NO_CHOICES,
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Compress the context. Raises UsageError while the model answers."""
+        """Compress the context, to at most `target` tokens if given.
+
+        `choices` tell what becomes of single messages. Raises UsageError while the model answers.
+        """
         self._check_free()
         self._can_hold, self._holds = True, False
-        return self.make_room(trigger, strategy, above, instructions, fold_own)
+        request = self._request(trigger, strategy, above, instructions, fold_own)
+        return self._applying(request._replace(target=target, choices=choices))
 
     def hold(self) -> bool:
         """Have the running compression end with a draft, as a preview does.
@@ -181,6 +199,14 @@ class ConversationCompression:
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         """Compress as `run` does, but also during a turn: its prompt does not fit."""
         request = self._request(trigger, strategy, above, instructions, fold_own)
+        async with aclosing(self._applying(request)) as events:
+            async for event in events:
+                yield event
+
+    async def _applying(
+        self, request: CompressionRequest
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Compress, and apply the draft unless the user asked to see it first."""
         async with aclosing(self._events(request, self._take_snapshot)) as events:
             async for event in events:
                 if isinstance(event, CompressionDrafted) and not self._holds:
@@ -197,27 +223,42 @@ class ConversationCompression:
         above: str | None = None,
         instructions: str = "",
         fold_own: bool = False,
+        target: int | None = None,
+        choices: Choices = NO_CHOICES,
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         """Compress up to the last step: the events end with a draft, and nothing is changed.
 
         Raises UsageError while the model answers.
         """
         self._check_free()
-        return self._events(self._request("manual", strategy, above, instructions, fold_own), None)
+        request = self._request("manual", strategy, above, instructions, fold_own)
+        return self._events(request._replace(target=target, choices=choices), None)
 
-    async def own_foldable(self) -> tuple[int, int]:
-        """Return how many of the user's own messages could be folded now, and the tokens saved.
+    def before_and_after(self, draft: Draft, summary: str | None = None) -> tuple[str, str]:
+        """Return the prompt as it is, and as a draft would leave it, as text for people."""
+        if summary is not None and draft.checkpoint:
+            draft = self._with_summary(draft, clean(summary).strip())
+        after = compressed(self._context.metadata, draft.compression)
+        assemblies = (self._context.assembly, self._context.view_as(after).prompt.assembly)
+        before, then = (
+            readable(ChatRequest(model="", messages=assembly.prompt)) for assembly in assemblies
+        )
+        return before, then
+
+    async def foldable(self, *, own: bool = False) -> tuple[int, int]:
+        """Return how many messages could be folded now, and the tokens saved by that; with `own`
+        those of the user too, and only they are counted.
 
         The tokens are a lower bound, and include what else is folded along with them.
         """
         from ollm_tui.engine.compression.plan.plan import Plan, make_plan
 
         material = await self._context.material()
-        plan = make_plan(material, self._request("manual", None, None, "", fold_own=True))
+        plan = make_plan(material, self._request("manual", None, None, "", fold_own=own))
         if not isinstance(plan, Plan):
             return 0, 0
-        own = sum(message.role == "user" for message in plan.fold)
-        return own, max(0, material.budget.used - plan.expected)
+        count = sum(message.role == "user" for message in plan.fold) if own else len(plan.fold)
+        return count, max(0, material.budget.used - plan.expected)
 
     async def apply(self, draft: Draft, summary: str | None = None) -> Compression:
         """Apply a draft, with another summary if one is given.
@@ -228,7 +269,7 @@ class ConversationCompression:
         if (draft.head, draft.based_on) != (self._context.leaf, self._context.metadata.compressed):
             raise UsageError("the conversation went on meanwhile", "compress it again: /compact")
         if summary is not None and draft.checkpoint:
-            draft = _with_summary(draft, clean(summary).strip())
+            draft = self._with_summary(draft, clean(summary).strip())
         # Again, since the summary may be the user's own and longer than what it replaces.
         checked = await self._validated(draft)
         if isinstance(checked, CompressionFailed):
@@ -264,13 +305,23 @@ class ConversationCompression:
         self, request: CompressionRequest, snapshot: TakeSnapshot | None
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         running = self._running = Stoppable()
+        unused = ""
+        where = {"session": self._session.session_id}
+        log.info("compression begun: %s, %s", request.strategy, request.trigger, extra=where)
         try:
             if self._run_hooks:
                 await running.wait(self._run_hooks("pre-compress"))
             pipeline = await self._pipeline(request, snapshot)
             async with aclosing(pipeline.events()) as steps:
                 while (event := await running.wait(anext(steps, None))) is not None:
-                    yield self._noted(event, request)
+                    if isinstance(event, SnapshotTaken):
+                        unused = event.snapshot_id
+                    elif isinstance(event, CompressionDrafted):
+                        unused = ""
+                    noted = self._noted(event, request)
+                    if not isinstance(noted, SummaryArrived):  # a piece of what arrives
+                        self._session.heard.publish(noted)
+                    yield noted
             if running.stopped:
                 yield CompressionCancelled()
         except OllmError as error:
@@ -278,6 +329,9 @@ class ConversationCompression:
             failed = CompressionFailed(error=error.message, hint=error.hint, kind=kind)
             yield self._noted(failed, request)
         finally:
+            log.info("compression ended", extra=where)
+            if unused and self._drop_snapshot:
+                await self._drop_snapshot(unused)
             self._running = None
             self._can_hold = self._holds = False
 
@@ -317,10 +371,10 @@ class ConversationCompression:
         self, request: CompressionRequest, snapshot: TakeSnapshot | None
     ) -> Pipeline:
         # In a thread: the import takes longer than a key press may wait for its echo.
-        new_pipeline, new_known = await asyncio.to_thread(_load_pipeline)
-        self._known = self._known or new_known()
-        longest = self._settings.compression.summary_max_tokens
-        return new_pipeline(self._context, request, longest, snapshot, self._known)
+        new_pipeline = await asyncio.to_thread(_load_pipeline)
+        of_outputs = self._settings.retention.store_tool_outputs
+        settings = self._settings.compression
+        return new_pipeline(self._context, request, settings, snapshot, of_outputs=of_outputs)
 
     async def _applied(self, draft: Draft) -> ContextCompressed:
         """Record a compression. The context changes with the record and with nothing else."""
@@ -332,7 +386,9 @@ class ConversationCompression:
         await self._session.record(Compressed(at=compression.at, compression=compression))
         if self._run_hooks:
             await self._run_hooks("post-compress")
-        return ContextCompressed(compression=compression)
+        done = ContextCompressed(compression=compression)
+        self._session.heard.publish(done)
+        return done
 
     def _largest(self) -> str:
         """Say what fills the context again and again."""
@@ -345,26 +401,37 @@ class ConversationCompression:
 
         return await validated(self._context, draft)
 
+    def _with_summary(self, draft: Draft, summary: str) -> Draft:
+        """Return the draft with the user's summary instead of the model's.
+
+        The ledger makes room for it: together they are no longer than before.
+        """
+        from ollm_tui.engine.compression.ledger.ledger import rendered
+
+        made = draft.checkpoint
+        assert made is not None
+        count = self._context.counter.text_tokens
+        more = count(summary) - count(made.summary)
+        # What a server compacted still says what the model wrote, so it goes with those words.
+        edited = replace(made, summary=summary, edited=True, compacted=None)
+        if more > 0:
+            told = rendered(made.ledger, max(0, count(made.facts) - more), count)
+            edited = replace(edited, facts=told.text, ledger=told.ledger)
+        parts = draft.compression.created
+        created = tuple(edited if each.id == edited.id else each for each in parts)
+        compression = replace(draft.compression, created=created)
+        return replace(draft, checkpoint=edited, compression=compression)
+
     async def _take_snapshot(self) -> str | None:
         return await self._snapshot("compression")
 
 
-def _load_pipeline() -> tuple[type[Pipeline], type[KnownFacts]]:
-    """Import what a compression runs with, and return it.
+def _load_pipeline() -> type[Pipeline]:
+    """Import what runs a compression, and return it.
 
     Not imported with this module: compiling its patterns takes longer than the rest of the
     program needs to start.
     """
-    from ollm_tui.engine.compression.ledger.ledger import KnownFacts
     from ollm_tui.engine.compression.pipeline import Pipeline
 
-    return Pipeline, KnownFacts
-
-
-def _with_summary(draft: Draft, summary: str) -> Draft:
-    """Return the draft with the user's summary instead of the model's."""
-    assert draft.checkpoint is not None
-    # What a server compacted still says what the model wrote, so it goes with those words.
-    edited = replace(draft.checkpoint, summary=summary, edited=True, compacted=None)
-    made = tuple(edited if each.id == edited.id else each for each in draft.compression.created)
-    return replace(draft, checkpoint=edited, compression=replace(draft.compression, created=made))
+    return Pipeline

@@ -29,17 +29,29 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.counts import counted
 from ollm_tui.core.session.compression import CompressedContext, Compression
 from ollm_tui.core.session.session import compressed, next_number
-from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker
+from ollm_tui.engine.compression.fold.checkpoints import LEAST_TOKENS, CheckpointMaker
 from ollm_tui.engine.compression.fold.folding import Folding
 from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations
-from ollm_tui.engine.compression.ledger.ledger import KnownFacts
 from ollm_tui.engine.compression.plan.material import CompressionRequest, Material
-from ollm_tui.engine.compression.plan.plan import Plan, cannot_fit, make_plan, own_messages_fill
-from ollm_tui.engine.compression.summary.summariser import Summariser, SummaryWriter
+from ollm_tui.engine.compression.plan.plan import (
+    Plan,
+    beyond,
+    cannot_fit,
+    make_plan,
+    own_messages_fill,
+)
+from ollm_tui.engine.compression.summary.summariser import (
+    FACTS_ALONE,
+    UNFIT,
+    Summariser,
+    SummaryWriter,
+)
 from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
+from ollm_tui.engine.compression.summary.summary_trial import fitness, passes
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.settings.schema import Compression as CompressionSettings
 
 log = logging.getLogger(__name__)
 
@@ -65,17 +77,19 @@ class Pipeline:
         self,
         context: SessionContext,
         request: CompressionRequest,
-        longest_summary: int,
+        settings: CompressionSettings,
         snapshot: Snapshot | None = None,
-        known: KnownFacts | None = None,
+        *,
+        of_outputs: bool = True,
     ) -> None:
-        """`known` holds facts of messages read before; this run adds to it."""
-        self._known = known or KnownFacts()
+        """Without a `snapshot` it is a preview. Without `of_outputs` nothing of what tools
+        answered goes into the ledger."""
+        self._of_outputs = of_outputs
         self._context = context
         self._request = request
-        self._writer = SummaryWriter(self._summariser())
-        self._longest = longest_summary
+        self._settings = settings
         self._snapshot = snapshot
+        self._writer = self._summary_writer()
         self._snapshot_id: str | None = None
         self._begun = time.monotonic()
 
@@ -105,12 +119,21 @@ class Pipeline:
             )
         maker = self._maker(material, plan)
         choice = self._context.choice
-        folding = Folding(material, plan, maker, self._writer, self._longest, self._known, choice)
+        folding = Folding(
+            material,
+            plan,
+            maker,
+            self._writer,
+            self._settings.summary_max_tokens,
+            choice,
+            of_outputs=self._of_outputs,
+        )
         if plan.fold or plan.excess:
             yield StageReached(stage="summarise")
             # A context that stays too full is worse than one without a summary: compression
-            # would be tried again after every turn. A user who asked for it wants the summary.
-            may_do_without = self._request.trigger != "manual"
+            # would be tried again after every turn. A user who asked for it wants the summary; in
+            # a preview one that was rejected can be edited or left out.
+            may_do_without = self._request.trigger != "manual" or self._snapshot is None
             try:
                 steps = folding.events(may_do_without=may_do_without)
                 async with aclosing(steps):
@@ -122,13 +145,29 @@ class Pipeline:
         yield StageReached(stage="validate")
         yield await self._validated(material, plan, folding)
 
-    def _summariser(self) -> Summariser | None:
-        if self._request.strategy == "truncate":
-            return None
+    def _summary_writer(self) -> SummaryWriter:
+        """Return what has summaries written; nothing if the model is not fit for them."""
+        # The server compacts by itself: beside its form there is the ledger alone.
+        if self._request.strategy in ("truncate", "provider"):
+            return SummaryWriter(None)
         context = self._context
         room = context.view().budget.room
         limit = room.limit if room else None
-        return Summariser(context.choice, context.counter.text_tokens, limit, Redactor().redact)
+        fit = fitness(context.choice, context.counter, self._settings)
+        if fit == "unfit":
+            writer = SummaryWriter(None)
+            writer.note = f"{UNFIT}: {FACTS_ALONE}" if self._settings.summaries == "auto" else ""
+            return writer
+        summariser = Summariser(
+            context.choice, context.counter.text_tokens, limit, Redactor().redact
+        )
+
+        async def trial() -> bool:
+            passed = await passes(summariser)
+            await context.counter.tried_summaries(passed=passed)
+            return passed
+
+        return SummaryWriter(summariser, None if fit == "fit" else trial)
 
     def _started(self, material: Material, plan: Plan) -> CompressionStarted:
         needs_model = bool(plan.fold) and self._writer.asks_model
@@ -162,13 +201,19 @@ class Pipeline:
         # Sizes were estimated text by text; only the view counts the checkpoints in the prompt.
         for _ in range(ATTEMPTS_TO_SHRINK):
             taken = checkpoint_tokens(after)
-            if taken <= plan.sizes.cap:
+            most = plan.sizes.cap
+            if self._request.target is not None:
+                most = min(most, taken - (after.count.tokens - self._request.target))
+            if taken <= most or most < LEAST_TOKENS:
                 break
-            await asyncio.to_thread(folding.shrink, plan.sizes.cap / taken * SHRINK_MORE)
+            await asyncio.to_thread(folding.shrink, most / taken * SHRINK_MORE)
             draft = self._draft(material, plan, folding)
             after = await self._view_with(draft)
+        target = self._request.target
         if self._request.trigger == "overflow" and after.budget.over_limit:
             return cannot_fit(material)
+        if target is not None and after.count.tokens > target:
+            return beyond(target, after.count.tokens)
         if after.count.tokens >= self._context.count().tokens:
             return NOT_SMALLER
         return judged(self._context, draft, after)

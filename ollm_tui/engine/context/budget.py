@@ -110,7 +110,13 @@ class Budget(msgspec.Struct, frozen=True):
         if self.room is None or not latest:
             return None
         left = max(0, self.room.trigger - self.parts.conversation)
-        return left * len(latest) // sum(latest)
+        return rounded(left * len(latest) // sum(latest))
+
+
+def rounded(exchanges: int) -> int:
+    """Round a number that is only a guess: to fives from ten on, to tens from thirty on."""
+    step = 1 if exchanges < 10 else 5 if exchanges < 30 else 10
+    return exchanges // step * step
 
 
 def _room(window: int, parts: Parts, rules: BudgetRules) -> Room:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ollm_tui.core.counts import counted
+from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import PromptMessage
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.core.session.context_marks import Mark
 from ollm_tui.core.session.message import Attachment, Message, Retrieval, ToolResultPart
-from ollm_tui.engine.context.budget import EXCHANGES_LOOKED_AT, Budget
+from ollm_tui.engine.context.budget import EXCHANGES_LOOKED_AT, Budget, rounded
 from ollm_tui.engine.context.prompt_assembly import FrozenPrompt, Section, digest
 from ollm_tui.engine.context.prompt_message import attached, pieces_of, recalled
 from ollm_tui.services.tokens.counter import TokenCounter
@@ -100,7 +100,7 @@ class ContextView:
             return self.budget.exchanges_left(latest[::-1])
         if self.budget.room is None or not latest:
             return None
-        return self.budget.room.free * len(latest) // sum(latest)
+        return rounded(self.budget.room.free * len(latest) // sum(latest))
 
     @property
     def words(self) -> str:
@@ -109,19 +109,19 @@ class ContextView:
         if room is None:
             return "the server does not say how large its window is"
         if self.refuses:
-            return f"too long: {room.limit:,} fit; fold or leave out something"
+            return f"too long: {short_count(room.limit)} fit; fold or leave out something"
         is_due = self.compresses == "trigger" and self.budget.needs_compression
         if is_due or self.budget.over_limit:
             return "is compressed before the next message"
         left = self.exchanges_left
-        more = f": about {counted(left, 'more exchange')}" if left else ""
+        more = "" if left is None else f" · about {counted(left, 'exchange')}"
         if left == 0:
-            more = ": with the next exchange"
+            more = " · with the next exchange"
         if self.compresses == "trigger":
-            return f"compresses at {self.budget.trigger_mark:,}{more}"
+            return f"compresses at {short_count(self.budget.trigger_mark or 0)}{more}"
         if self.compresses == "limit":
-            return f"compresses when full, at {room.limit:,}{more}"
-        return f"full at {room.limit:,}{more}"
+            return f"compresses when full, at {short_count(room.limit)}{more}"
+        return f"full at {short_count(room.limit)}{more}"
 
     @property
     def refuses(self) -> bool:

@@ -21,6 +21,10 @@ LEFT_OUT = PromptMessage(role="user", text="[earlier messages were left out]")
 the assistant take turns."""
 
 
+GOES_ON = PromptMessage(role="user", text="[the above in short; the last steps follow in full]")
+"""Sent between a checkpoint and a reply of the same turn, for the same reason."""
+
+
 class Section(NamedTuple):
     """A part of the system prompt, or data that is sent before the conversation."""
 
@@ -176,7 +180,10 @@ class Assembly:
         written = list(write[run.kind](run))
         before = self.pieces[-1].message.role if self.pieces else "system"
         if written and run.kind != "user" and before not in ("user", "tool"):
-            written.insert(0, ((), Piece.of("left out", LEFT_OUT)))
+            ends_short = bool(self.pieces) and self.pieces[-1].group == "checkpoints"
+            follows = ends_short and run.kind == "reply"
+            filler = ("goes on", GOES_ON) if follows else ("left out", LEFT_OUT)
+            written.insert(0, ((), Piece.of(*filler)))
         for owners, piece in written:
             self.owners.append(owners)
             self.pieces.append(piece)
@@ -193,7 +200,7 @@ class Assembly:
         key, said = run.said[0]
         text, compacted = said.text, self._compacted.get(key)
         message = PromptMessage(role="assistant", text=text, compacted=compacted)
-        key = f"checkpoint:{digest(text)}"
+        key = f"checkpoint:{digest(text)}{':compacted' if compacted else ''}"
         yield tuple(run.owners), Piece.of(key, message, "checkpoints")
 
     def _reply(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
@@ -202,11 +209,16 @@ class Assembly:
         answered = {result.tool_call_id for _, result in run.results}
         by_id = {call.call_id: call for call in reversed(all_calls) if call.call_id in answered}
         calls = tuple(reversed(by_id.values()))
+        only = run.said[0][1] if len(run.said) == 1 else None
+        # As its server sent it only if it is sent whole.
+        is_whole = only is not None and only.opaque is not None and len(calls) == len(all_calls)
         message = PromptMessage(
             role="assistant",
             text=_joined(said.text for _, said in run.said),
             images=tuple(image for _, said in run.said for image in said.images),
             tool_calls=calls,
+            reasoning=only.reasoning if only and is_whole else "",
+            opaque=only.opaque if only and is_whole else None,
         )
         if not (message.text or message.images or calls):
             return

@@ -18,6 +18,7 @@ from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
+    Opaque,
     Part,
     Reasoning,
     Retrieval,
@@ -26,10 +27,14 @@ from ollm_tui.core.session.message import (
     ToolResultPart,
     UnknownPart,
 )
+from ollm_tui.core.tool import wire_name
 from ollm_tui.services.tokens.prompt_count import Piece
 
 FIRST_WORDS_CHARACTERS = 160
 """How much of a folded message is left, to tell what it was about."""
+
+ARGUMENT_CHARACTERS = 240
+"""How long an argument of an old call may be before it is cut short."""
 
 _BACKTICKS = re.compile("`{3,}")
 
@@ -43,6 +48,10 @@ class Said(NamedTuple):
     images: tuple[Image, ...] = ()
     calls: tuple[ToolCallPart, ...] = ()
     results: tuple[PromptMessage, ...] = ()
+    opaque: Opaque | None = None
+    """The same reply as the server wants it back."""
+    reasoning: str = ""
+    """The readable part of what is opaque, for counting."""
 
     @property
     def size(self) -> int:
@@ -56,10 +65,11 @@ class Said(NamedTuple):
 
 
 def said_by(message: Message, folded_tokens: int | None = None, facts: str | None = None) -> Said:
-    """What a message adds to the prompt. Reasoning stays out: it was for that one answer.
+    """What a message adds to the prompt. Reasoning stays out, unless its server wants it back: it
+    was for that one answer.
 
     With `folded_tokens`, the tokens it had, it is folded to its first words; with `facts`, what
-    is to be left of its data, the data is cut short.
+    is to be left of its data, the data is cut short, and so are long arguments of its calls.
     """
     text: list[str] = []
     images: list[Image] = []
@@ -70,7 +80,9 @@ def said_by(message: Message, folded_tokens: int | None = None, facts: str | Non
             case Text():
                 text.append(_words(message, part))
             case ToolCallPart() if message.role == "assistant":
-                calls.append(part)
+                name = wire_name(part.name)
+                call = part if name == part.name else replace(part, name=name)
+                calls.append(call if facts is None else _short_call(call))
             case ToolResultPart():
                 results.append(_result(part, folded_tokens, facts))
                 facts = facts and ""  # None stays None: nothing is cut short then
@@ -83,13 +95,15 @@ def said_by(message: Message, folded_tokens: int | None = None, facts: str | Non
                 text.append(_below(text, attached(part)))
             case Retrieval():
                 text.append(_below(text, recalled(part)))
-            case Reasoning() | Approval() | UnknownPart() | ToolCallPart():
+            case Reasoning() | Approval() | Opaque() | UnknownPart() | ToolCallPart():
                 pass  # for people, not for the model
             case _:
                 assert_never(part)
     whole = "".join(text)
     if folded_tokens is None:
-        return Said(whole, tuple(images), tuple(calls), tuple(results))
+        opaque = message.opaque if message.role == "assistant" else None
+        reasoning = message.reasoning if opaque else ""
+        return Said(whole, tuple(images), tuple(calls), tuple(results), opaque, reasoning)
     return Said(folded(whole, folded_tokens), (), tuple(calls), tuple(results))
 
 
@@ -115,7 +129,14 @@ def pieces_of(
     ]
     if said.speaks:
         role = "assistant" if message.role == "assistant" else "user"
-        words = PromptMessage(role=role, text=said.text, images=said.images, tool_calls=said.calls)
+        words = PromptMessage(
+            role=role,
+            text=said.text,
+            reasoning=said.reasoning,
+            images=said.images,
+            tool_calls=said.calls,
+            opaque=said.opaque,
+        )
         pieces.insert(0, Piece.of(f"{message.id}{suffix}", words))
     return pieces
 
@@ -127,6 +148,8 @@ def attached(attachment: Attachment) -> str:
 
 def recalled(passage: Retrieval) -> str:
     """A recalled passage as the model sees it: in a fence, with where it is from."""
+    if passage.source:
+        return _fenced(f"from the file {passage.source}", passage.text)
     return _fenced("from an earlier conversation", passage.text)
 
 
@@ -174,6 +197,26 @@ def _elided(content: str, facts: str) -> str:
     return short if len(short) < len(content) else content
 
 
+def _short_call(call: ToolCallPart) -> ToolCallPart:
+    """A call with the beginning and the end of each long argument, and how much is left out."""
+    return replace(call, args=cast(dict[str, Any], _short_value(call.args)))
+
+
+def _short_value(value: object) -> object:
+    match value:
+        case str() if len(value) > ARGUMENT_CHARACTERS:
+            head, tail = value[: ARGUMENT_CHARACTERS // 2], value[-ARGUMENT_CHARACTERS // 4 :]
+            left_out = len(value) - len(head) - len(tail)
+            return f"{head} [… {left_out:,} characters left out …] {tail}"
+        case dict():
+            given = cast(dict[str, object], value)
+            return {key: _short_value(each) for key, each in given.items()}
+        case list():
+            return [_short_value(each) for each in cast(list[object], value)]
+        case _:
+            return value
+
+
 def _elided_data(part: Attachment | Retrieval, facts: str) -> str:
     if isinstance(part, Retrieval):
         return _fenced("from an earlier conversation", _elided(part.text, facts))
@@ -199,7 +242,7 @@ def _result(part: ToolResultPart, folded_tokens: int | None, facts: str | None) 
         role="tool",
         text=_delimited(part, content),
         tool_call_id=part.call_id,
-        tool_name=part.name,
+        tool_name=wire_name(part.name),
     )
 
 

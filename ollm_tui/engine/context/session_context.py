@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ollm_tui.core.provider import ChatRequest, PromptMessage, ToolSpec
+from ollm_tui.core.provider import (
+    CanTokenize,
+    ChatRequest,
+    PromptMessage,
+    ToolSpec,
+    vendor_of,
+)
 from ollm_tui.core.session.compression import Shortening, was_undone
 from ollm_tui.core.session.context_marks import (
     AnyContextChange,
@@ -19,7 +25,7 @@ from ollm_tui.core.session.context_marks import (
     marked,
     resolved,
 )
-from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.message import Message, Opaque, Part
 from ollm_tui.core.session.session import Metadata, Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.compression.plan.material import Material
@@ -30,7 +36,7 @@ from ollm_tui.engine.context.prompt_message import pieces_of, without_pictures
 from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode, current_mode, modes_of
-from ollm_tui.services.tokens.counter import GrowingCount, TokenCounters
+from ollm_tui.services.tokens.counter import GrowingCount, TokenCounter, TokenCounters
 from ollm_tui.services.tokens.prompt_count import Piece, PromptCount
 from ollm_tui.settings.schema import Settings
 
@@ -39,7 +45,7 @@ PIECES_AT_A_TIME = 200
 UNKNOWN_WINDOW = 8192
 """The least window, in tokens, that a compression reckons with where nobody knows it."""
 SURE_SHARE = 0.5
-"""A prompt estimated below this share of the limit fits, however wrong the estimate is."""
+"""A prompt that has at most this share of the limit fits, however wrong the estimate is."""
 
 
 class LiveCount:
@@ -82,13 +88,30 @@ class _Counted(NamedTuple):
     assembly: Assembly
     pieces: int
     last: Piece | None
+    tools: tuple[ToolSpec, ...]
+    version: int
+    """The version of the counter."""
     tokens: PromptCount
+
+
+class _Made(NamedTuple):
+    """What the assembly was made from. Every record gives the session a new header, so the same
+    three mean the same prompt."""
+
+    header: Session
+    asked: str | None
+    choice: ModelChoice
+
+    def is_still(self, header: Session, asked: str | None, choice: ModelChoice) -> bool:
+        """Whether nothing has changed since."""
+        return self.header is header and self.asked == asked and self.choice is choice
 
 
 class SessionContext:
     """Assembles and counts what is sent to the model.
 
-    Only new messages are looked at, unless the user changed the context or the branch.
+    There is one view for each version of the session: whoever asks again gets the same one. Only
+    new messages are looked at, unless the user changed the context or the branch.
     """
 
     def __init__(
@@ -104,6 +127,8 @@ class SessionContext:
         self._may_compress = settings.compression.enabled
         self.modes = modes_of(settings)
         self._assembly: Assembly | None = None
+        self._made: _Made | None = None
+        self._view: tuple[_Made, PromptCount, ContextView] | None = None
         # What the assembly was made from: its own shortening is only what holds on the branch.
         self._short = Shortening()
         self._covered = frozenset[str]()
@@ -111,22 +136,29 @@ class SessionContext:
         self._asked: str | None = None
         """The id of the message that is being answered; None between turns."""
         self.tools: tuple[ToolSpec, ...] = ()
-        """The tools offered to the model. Whoever changes them calls `forget_count`."""
+        """The tools offered to the model."""
         self.live = LiveCount()
-        self._is_watched = False
-        """Whether a front end asked for exact counts."""
+        self._has_room = False
+        """Whether the prompt that was sent last is far shorter than the window."""
         self.read = 0
         """The tokens the model read of an earlier prompt that the present one begins with."""
         self.choice = choice
-        self.counter = counters.counter(choice.provider, choice.model)
+        self._used: dict[tuple[str, str], TokenCounter] = {}
+        self.counter = self._counter_of(choice)
+
+    def _counter_of(self, choice: ModelChoice) -> TokenCounter:
+        """The counter of a model: going back to a model finds what it has told."""
+        key = (choice.provider.name, choice.model)
+        if key not in self._used:
+            self._used[key] = self._counters.counter(choice.provider, choice.model)
+        return self._used[key]
 
     def use(self, choice: ModelChoice) -> None:
         """Assemble and count for another model from now on, or for another window."""
         before, self.choice = self.choice, choice
         if (before.provider, before.model) != (choice.provider, choice.model):
-            self.counter = self._counters.counter(choice.provider, choice.model)
+            self.counter = self._counter_of(choice)
             self._assembly = None
-            self.forget_count()
             self.read = 0
 
     @property
@@ -138,6 +170,9 @@ class SessionContext:
     def assembly(self) -> Assembly:
         """The assembled prompt; while a reply is written, the one that was sent."""
         header, leaf = self._state.header, self.leaf
+        if self._assembly and self._made and self._made.is_still(header, self._asked, self.choice):
+            return self._assembly
+        self._made = _Made(header, self._asked, self.choice)
         marks = self._marks(header)
         parts, short = sections(header, self.mode), _shortening(header)
         known = self._assembly
@@ -157,35 +192,46 @@ class SessionContext:
 
     def count(self) -> PromptCount:
         """The tokens of the prompt, without waiting: estimated where they are not known."""
-        assembly = self.assembly
+        assembly, counter, tools = self.assembly, self.counter, self.tools
         pieces, known = assembly.pieces, self._counted
         last = pieces[-1] if pieces else None
-        if known and known.assembly is assembly and _begins_with(pieces, known):
-            count = self.counter.extended(known.tokens, *pieces[known.pieces :])
+        if known and (known.version, known.assembly) == (counter.version, assembly):
+            if known.tools is tools and _begins_with(pieces, known):
+                count = counter.extended(known.tokens, *pieces[known.pieces :])
+                if count is known.tokens:
+                    return count
+            else:
+                count = counter.count(pieces, tools)
         else:
-            count = self.counter.count(pieces, self.tools)
-        self._counted = _Counted(assembly, len(pieces), last, count)
+            count = counter.count(pieces, tools)
+        self._counted = _Counted(assembly, len(pieces), last, tools, counter.version, count)
         return count
 
-    def forget_count(self) -> None:
-        """Count the prompt anew the next time: the counter has learnt, or the tools changed."""
-        self._counted = None
-
     async def settle(self) -> None:
-        """Count exactly what was only estimated; the vocabulary is loaded and used in a thread."""
-        self._is_watched = True
+        """Count exactly what was only estimated, by a vocabulary if need be."""
         pieces = list(self.assembly.pieces)
         for start in range(0, len(pieces), PIECES_AT_A_TIME):
             self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
             await asyncio.sleep(0)  # a long history must not hold up the keys
         await self.counter.settle(self.view().beside_the_prompt())
         await self.counter.settle(self.assembly.pieces, self.tools)
-        self.forget_count()
+        await self.recount()
 
-    async def settle_end(self) -> None:
-        """Count the last messages exactly, if the vocabulary is loaded already."""
-        if await self.counter.settle_end(self.assembly.pieces):
-            self.forget_count()
+    async def recount(self) -> None:
+        """Count the context as it is now as well as that can be done with nothing to load: by
+        the model's own server if it runs, else only its last messages."""
+        pieces = list(self.assembly.pieces)
+        if not self._server_counts:
+            await self.counter.settle_end(pieces)
+        elif pieces and not self.counter.is_told(pieces, self.tools):
+            await self.counter.ask(self.request(), pieces)
+
+    @property
+    def _server_counts(self) -> bool:
+        """Whether a server runs that counts a whole prompt of this model, and starts nothing."""
+        provider = self.choice.provider
+        is_there = isinstance(provider, CanTokenize) and provider.tokenizes(self.choice.model)
+        return self.choice.counting and is_there
 
     def budget(self, count: PromptCount) -> Budget:
         """The budget of a counted prompt in the window of the present model."""
@@ -195,12 +241,18 @@ class SessionContext:
         """The view of the context as it is now, with the reply that is being written."""
         count = self.count()
         live = self.live.count or count
+        made, known = self._made, self._view
+        assert made is not None  # by the count
+        if known and known[0] is made and known[1] is count and known[2].count is live:
+            return known[2]
         writing = max(0, live.tokens - count.tokens)
         frozen, compresses = self.assembly.frozen(), self._compresses
         taught = self.counter.tools(self.tools)
-        return ContextView(
+        view = ContextView(
             live, self.budget(live), frozen, self.counter, writing, compresses, taught
         )
+        self._view = (made, count, view)
+        return view
 
     def view_as(
         self, metadata: Metadata | None = None, choice: ModelChoice | None = None
@@ -209,7 +261,21 @@ class SessionContext:
         header = self._state.header
         if metadata is not None:
             header = replace(header, metadata=metadata)
-        return self._view_of(header, choice or self.choice)
+        leaf = self.leaf
+        branch = self._state.branch(leaf) if leaf else ()
+        return self._view_of(header, choice or self.choice, branch, self._marks(header))
+
+    def view_of(self, header: Session, branch: Sequence[Message]) -> ContextView:
+        """The view of another state of the session: its header, and the messages it has."""
+        return self._view_of(header, self.choice, branch)
+
+    async def counted_view_of(self, header: Session, branch: Sequence[Message]) -> ContextView:
+        """The same, counted by the model's own server if that runs."""
+        view = self.view_of(header, branch)
+        if self._server_counts and view.count.source == "estimated":
+            assembly = view.prompt.assembly
+            await self.counter.ask(self._request(assembly), assembly.pieces)
+        return self.view_of(header, branch)
 
     async def view_with(self, metadata: Metadata) -> ContextView:
         """The view of the context as it would be with other metadata, counted exactly where
@@ -219,7 +285,6 @@ class SessionContext:
             await self.counter.check(self._request(assembly), assembly.pieces)
         else:
             await self.counter.settle(assembly.pieces, self.tools)
-        self.forget_count()
         return self.view_as(metadata)
 
     @property
@@ -245,7 +310,6 @@ class SessionContext:
         assembly = self.assembly
         await self.counter.settle(assembly.pieces, self.tools)
         await self.counter.settle([p for m in assembly.messages for p in pieces_of(m)])
-        self.forget_count()
         count = self.count()
         budget = self.budget(count)
         # With an unknown window, one is assumed in which the prompt takes half.
@@ -269,6 +333,7 @@ class SessionContext:
     def begin_turn(self, question: Message) -> None:
         """Make the prompt end with this message until `end_turn`."""
         self._asked = question.id
+        self.live.end()  # a round before this one may have begun it
 
     def sent(self, count: PromptCount) -> None:
         """Note that a prompt is sent: what arrives is added to its count."""
@@ -296,31 +361,44 @@ class SessionContext:
         )
 
     async def check(self, request: ChatRequest) -> PromptCount:
-        """The count of a prompt that is about to be sent, as exact as it needs to be.
-
-        Far below the limit an estimate is enough, because a vocabulary takes long to load;
-        unless the provider itself counts and somebody looks at the numbers.
+        """The count of a prompt that is about to be sent, as exact as it needs to be: by the
+        server if it counts. Else an estimate is enough far below the limit, because a vocabulary
+        takes long to load.
         """
         count = self.count()
         room = self.budget(count).room
-        is_sure = room is None or count.tokens <= room.limit * SURE_SHARE
-        if is_sure and not (self.choice.counting and self._is_watched):
-            await self.settle_end()
+        self._has_room = room is not None and self._most(count) <= room.limit * SURE_SHARE
+        told = None
+        if self.choice.counting:
+            told = await self.counter.ask(request, self.assembly.pieces)
+        if told is None and (room is None or self._has_room):
+            await self.counter.settle_end(self.assembly.pieces)
             return self.count()
-        count = await self.counter.check(request, self.assembly.pieces)
-        self.forget_count()
-        return count
+        if told is None or (room is not None and told.tokens > room.limit):
+            # What can be done about it depends on the lengths of the messages.
+            await self.counter.settle(self.assembly.pieces, self.tools)
+        return self.count()
 
-    def _view_of(self, header: Session, choice: ModelChoice) -> ContextView:
+    async def measured(self, tokens: int) -> bool:
+        """Learn from the tokens that the model read of the prompt; False if it was cut."""
+        pieces, has_room = self.assembly.pieces, self._has_room
+        return await self.counter.measured(pieces, self.tools, tokens, has_room=has_room)
+
+    def _most(self, count: PromptCount) -> int:
+        return self.counter.at_most(count, self.assembly.pieces, self.tools)
+
+    def _view_of(
+        self,
+        header: Session,
+        choice: ModelChoice,
+        branch: Sequence[Message],
+        marks: Marks | None = None,
+    ) -> ContextView:
         mode = current_mode(header.metadata, self.modes)
-        leaf = self._asked or header.head
-        branch = self._state.branch(leaf) if leaf else ()
-        marks = self._marks(header)
+        marks = marks or Marks.of(header.metadata)
         seen = _seen_by(choice, branch)
         assembly = assemble(sections(header, mode), seen, marks, _shortening(header))
-        counter = self.counter
-        if (choice.provider, choice.model) != (self.choice.provider, self.choice.model):
-            counter = self._counters.counter(choice.provider, choice.model)
+        counter = self._counter_of(choice)
         count = counter.count(assembly.pieces, self.tools)
         budget = Budget.of(choice.window, count.parts, self._rules)
         compresses = self._compresses
@@ -351,15 +429,25 @@ class SessionContext:
 def _for_server(choice: ModelChoice, message: PromptMessage) -> PromptMessage:
     """A message without the compacted form that another server or model has made of it."""
     made = message.compacted
-    if made is None or (made.provider, made.model) == (choice.provider.name, choice.model):
+    if made is None or (made.provider, made.model) == (vendor_of(choice.provider), choice.model):
         return message
     return replace(message, compacted=None)
 
 
 def _seen_by(choice: ModelChoice, messages: Sequence[Message]) -> Sequence[Message]:
     """Messages as a model can take them: without pictures if it is known not to see any, because
-    its server would refuse the whole prompt."""
+    its server would refuse the whole prompt; and without what only another server can read."""
+    reader = (vendor_of(choice.provider), choice.model)
+    if any(_is_foreign(part, reader) for message in messages for part in message.parts):
+        messages = [
+            replace(message, parts=tuple(p for p in message.parts if not _is_foreign(p, reader)))
+            for message in messages
+        ]
     return messages if choice.images is not False else [*map(without_pictures, messages)]
+
+
+def _is_foreign(part: Part, reader: tuple[str, str]) -> bool:
+    return isinstance(part, Opaque) and (part.vendor, part.model) != reader
 
 
 def _shortening(header: Session) -> Shortening:

@@ -46,6 +46,9 @@ def about(entry: ContextEntry) -> str:
         "file": f"the file {name}",
         "tree": "files of the project",
         "git": "state of the repository",
+        "tasks": "active tasks of the project",
+        "errors": "what failed lately",
+        "task": f"the task {name}",
     }
     if entry.is_users_own:
         return "your note"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
+from ollm_tui.core.compression_events import CompressionEvent
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -25,8 +26,10 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.context_marks import AnyContextChange, Marks, MarksRestored, way_back
+from ollm_tui.core.session.continuation import is_long
 from ollm_tui.core.session.graft import as_sent
 from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text, new_id
+from ollm_tui.core.session.record import MetadataChanged
 from ollm_tui.core.session.session import Metadata, ModeChange
 from ollm_tui.engine.compression.conversation_compression import ConversationCompression
 from ollm_tui.engine.context.context_view import ContextView
@@ -39,7 +42,7 @@ from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode
 from ollm_tui.engine.conversation.stoppable import Stoppable
-from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots
+from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots, with_count
 from ollm_tui.engine.tools.conversation_tools import ConversationTools
 from ollm_tui.engine.turn.prompt_check import OverflowPolicy, PromptCheck
 from ollm_tui.engine.turn.turn import Turn
@@ -77,12 +80,13 @@ class Conversation(HeldSession):
     ) -> None:
         super().__init__(recorder, saving, begun=begun)
         settings = settings or Settings()
+        self._max_items = settings.retention.max_items
         self._context = SessionContext(
             self.state, choice, counters or TokenCounters(None), settings
         )
         self._turn: Turn | None = None
         self.snapshots = ConversationSnapshots(
-            self, self._context, snapshots, settings.snapshots, self._check_free
+            self, self._context, snapshots, settings.snapshots, self.check_free
         )
         # Hooks and tools change the metadata in the middle of a turn, where `change_metadata` of
         # this class refuses: they get the one of the session.
@@ -90,7 +94,13 @@ class Conversation(HeldSession):
             self, ConversationNotes(self, super().change_metadata), hooks
         )
         self.compression = ConversationCompression(
-            self, self._context, settings, self._check_free, self.snapshots.before, self._hooks.run
+            self,
+            self._context,
+            settings,
+            self.check_free,
+            self.snapshots.before,
+            self._hooks.run,
+            self.snapshots.drop,
         )
         self.tools = ConversationTools(
             self,
@@ -144,7 +154,7 @@ class Conversation(HeldSession):
     async def change_context(self, change: AnyContextChange) -> MarksRestored:
         """Pin, leave out or fold messages, in one record. Returns the change that undoes it.
         UsageError for an unknown message, or while the model answers."""
-        self._check_free()
+        self.check_free()
         metadata, changes = self._context.changed(change)
         undo = way_back(changes, Marks.of(self.state.header.metadata))
         if changes:
@@ -154,13 +164,31 @@ class Conversation(HeldSession):
     async def change_metadata(self, metadata: Metadata) -> None:
         """Record other marks, goals, modes or notes of the session. UsageError while the
         model answers: what it measures belongs to the prompt it was sent, not to another one."""
-        self._check_free()
+        self.check_free()
         await super().change_metadata(metadata)
 
     async def settle_context(self) -> None:
         """Count exactly what was only estimated; the first time this may take a second."""
         await self.tools.ready()
         await self._context.settle()
+
+    async def recount(self) -> None:
+        """Count the context as well as that can be done with nothing to load."""
+        await self._context.recount()
+
+    async def _remember_count(self) -> None:
+        """Count the context after a turn, and record the number: lists of sessions that are not
+        open show it."""
+        await self._context.recount()
+        metadata = self.state.header.metadata
+        counted = with_count(metadata, self._context.count())
+        if self._begun and counted != metadata:
+            fields = {
+                "tokenCount": counted.token_count,
+                "tokenParts": counted.token_parts,
+                "tokensEstimated": counted.tokens_estimated,
+            }
+            await self.record(MetadataChanged(at=self.state.header.last_activity, fields=fields))
 
     def prompt_text(self) -> str:
         """The exact prompt as it would be sent now, as text for people."""
@@ -182,7 +210,7 @@ class Conversation(HeldSession):
             raise UsageError(f"there is no mode {clean(name)!r}", f"there are: {known}")
         metadata = self.state.header.metadata
         if name != self.mode.name:
-            self._check_free()
+            self.check_free()
             await self.snapshots.before("mode")
             change = ModeChange(self.mode.name, name, clock.now(), trigger, confidence)
             history = (*metadata.mode_history, change)
@@ -228,9 +256,17 @@ class Conversation(HeldSession):
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one, ending with a message. StoreError if unknown."""
-        self._check_free()
+        self.check_free()
         self._message(message_id)
         await self.change(head=message_id)
+
+    async def became_long(self) -> bool:
+        """Return whether the session has `retention.maxItems` messages, or so many more since the
+        last time: then the user is asked to go on in a new one. Remembers that it said so."""
+        if not is_long(self.state, self._max_items):
+            return False
+        await self.change(itemsAsked=len(self.state))
+        return True
 
     def cancel(self) -> None:
         """Stop the model if it answers, otherwise a compression and the hooks after a turn."""
@@ -243,7 +279,7 @@ class Conversation(HeldSession):
     async def _ask(
         self, text: str, attachments: Sequence[Attachment], parent_id: str | None
     ) -> AsyncGenerator[AnyTurnEvent, None]:
-        self._check_free()
+        self.check_free()
         words = clean(text)
         data = tuple(_as_data(attachment) for attachment in attachments)
         if not (words.strip() or data):
@@ -251,7 +287,7 @@ class Conversation(HeldSession):
         moment = clock.now()
         said = (Text(words),) if words.strip() else ()
         recalled = await self.recall(words) if self.recall and said else ()
-        self._check_free()  # recalling takes time, in which another turn may have begun
+        self.check_free()  # recalling takes time, in which another turn may have begun
         parts = (*said, *map(as_sent, data), *recalled)
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         # Before the model is asked: a turn that fails keeps the user's words.
@@ -261,7 +297,7 @@ class Conversation(HeldSession):
                 yield event
 
     async def _answer(self, question: Message) -> AsyncGenerator[AnyTurnEvent, None]:
-        self._check_free()
+        self.check_free()
         turn = self._turn = Turn(
             self._recorder,
             self.choice,
@@ -278,6 +314,7 @@ class Conversation(HeldSession):
             await self.tools.ready()
             for notice in self._saving_notices():
                 yield notice
+            self.heard.publish(TurnStarted(self.session_id, question))
             yield TurnStarted(self.session_id, question)
             async with aclosing(turn.events()) as events:
                 async for event in events:
@@ -291,7 +328,9 @@ class Conversation(HeldSession):
                         reply = event.message
                         # Before the event is passed on: whoever gets it may send at once.
                         self._end_turn()
-                        await self._context.settle_end()
+                        await self._remember_count()
+                    if not isinstance(event, CompressionEvent):  # these are published where made
+                        self.heard.publish(event)
                     yield event
             await self.snapshots.check_thresholds(refused)
             await self._hooks.after_turn(reply)
@@ -311,7 +350,8 @@ class Conversation(HeldSession):
         self._context.use(self.choice._replace(window=window, largest_window=window))
         await self.change(window=window)
 
-    def _check_free(self) -> None:
+    def check_free(self) -> None:
+        """UsageError while the model answers or the context is compressed."""
         if self._turn:
             raise UsageError("the model is still answering", "wait for it, or stop it first")
         if self.compression.is_running:

@@ -21,6 +21,7 @@ from ollm_tui.core.session.context_entry import (
     without_expired,
 )
 from ollm_tui.core.session.session import Metadata
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.conversation.held_session import HeldSession
 
 ChangeMetadata = Callable[[Metadata], Awaitable[None]]
@@ -32,6 +33,11 @@ class ConversationNotes:
     def __init__(self, session: HeldSession, change: ChangeMetadata | None = None) -> None:
         self._session = session
         self._change = change or session.change_metadata
+
+    @property
+    def state(self) -> SessionState:
+        """What was said in the session these entries belong to."""
+        return self._session.state
 
     @property
     def all(self) -> Entries:

@@ -30,6 +30,8 @@ class HeldSession:
     """Owns the record of one session; it is on disk from its first message on."""
 
     def __init__(self, recorder: Recorder, saving: Topic[StoreEvent], *, begun: bool) -> None:
+        self.heard = Topic[object]()
+        """Publishes the events of turns and compressions, for those who only listen."""
         self._recorder = recorder
         self._begun = begun
         self._early: list[ToolCallAdded] = []
@@ -46,6 +48,12 @@ class HeldSession:
         return self._recorder.state
 
     @property
+    def changed(self) -> Topic[None]:
+        """Publishes that something happened that may have changed the context; not the text of
+        a reply that is being written."""
+        return self._recorder.changed
+
+    @property
     def session_id(self) -> str:
         """The id of the session."""
         return self.state.header.session_id
@@ -56,8 +64,13 @@ class HeldSession:
         return self._recorder.is_kept
 
     @property
+    def is_saved_at_once(self) -> bool:
+        """Whether each record is written as it is made, not only by `save` and `close`."""
+        return self._recorder.is_saved_at_once
+
+    @property
     def unsaved(self) -> int:
-        """How many records could not be written yet."""
+        """How many records are not on disk yet."""
         return self._recorder.unsaved
 
     async def change(self, **fields: object) -> None:
@@ -66,11 +79,13 @@ class HeldSession:
             await self._recorder.record(SessionChanged(at=clock.now(), fields=fields))
         else:  # nothing is on disk before the first message: its header has them then
             self.state.header = session_from_tree(to_tree(self.state.header) | fields)
+            self.changed.publish(None)
 
     async def change_metadata(self, metadata: Metadata) -> None:
         """Set marks, goals, modes or notes of the session: one record of what differs."""
         if not self._begun:
             self.state.header = replace(self.state.header, metadata=metadata)
+            self.changed.publish(None)
             return
         before, after = to_tree(self.state.header.metadata), to_tree(metadata)
         fields = {name: value for name, value in after.items() if before.get(name) != value}

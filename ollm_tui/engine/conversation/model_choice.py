@@ -5,19 +5,37 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from ollm_tui.core.errors import OllmError, ProviderError, UsageError
-from ollm_tui.core.provider import Capabilities, ModelInfo, Provider, ProviderSource
+from ollm_tui.core.model_card import ModelCard
+from ollm_tui.core.provider import (
+    Capabilities,
+    MayBeAbsent,
+    Missed,
+    ModelInfo,
+    Provider,
+    ProviderSource,
+    SendsAway,
+    Thinking,
+    same_model,
+)
+from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Session
 from ollm_tui.settings.schema import ModelSettings, Settings
 
 AUTOMATIC_WINDOW = 8192
 """Tokens of an automatic window where memory is unknown: this many fit nearly everywhere."""
-SMALLEST_WINDOW, LARGEST_WINDOW = 2048, 32_768
-"""Bounds of an automatic window, in tokens: longer prompts take minutes to read on a CPU."""
-MEMORY_SHARE = 8
-"""An automatic window may take an eighth of the memory; the model itself needs the most."""
+SMALLEST_WINDOW, LARGEST_WINDOW = 8192, 32_768
+"""Bounds of an automatic window, in tokens: in less than 8k the context would be compressed at
+once, and longer prompts than 32k take minutes to read on a CPU."""
+MEMORY_SHARE = 4
+"""An automatic window may take a quarter of the free memory; the model itself needs the most."""
+
+MEMORY_FACTS = Path("/proc/meminfo")
 
 BUILT_IN = "embedded"
 """The provider that is part of the program: it is there at once, others have to be found."""
@@ -33,15 +51,40 @@ class ModelChoice(NamedTuple):
     window: int | None = None
     max_output: int | None = None
     temperature: float | None = None
-    thinking: bool | None = None
+    thinking: Thinking | None = None
     largest_window: int | None = None
     """The longest window the model was made for, where its server says so."""
+    window_bytes_per_token: int | None = None
+    """Memory of this machine that each token of the window takes, where that is known."""
+    resizable: bool = False
+    """Whether the window can be changed by asking for another one."""
     counting: bool = False
     """Whether the provider counts prompts exactly."""
     tools: bool | None = False
     """Whether the model can use tools; None where its server does not say."""
     images: bool | None = None
     """Whether the model can look at pictures; None where its server does not say."""
+    remote_host: str | None = None
+    """The machine that gets what is said; None if it is this one."""
+    missed: Missed | None = None
+    """The provider that would have been chosen, had it been there."""
+    card: ModelCard | None = None
+    """What is known of the model without asking, with its prices."""
+
+    def priced(self, usage: Usage | None) -> Usage | None:
+        """What an answer took, with its cost; what this machine answers is free."""
+        own = self.card and self.card.input is not None
+        if usage is None or (self.remote_host is None and not own):
+            return usage
+        rates = self.card.rates(usage.input_tokens) if self.card else None
+        return replace(usage, cost=rates.cost(usage) if rates else "unknown")
+
+    @property
+    def reason(self) -> str:
+        """Why this model answers and not another, in words; empty if there is nothing to say."""
+        if not self.missed or not self.missed.why:
+            return ""
+        return f"{self.missed.why}; {self.model} on {self.provider.name} answers"
 
 
 class ProviderOffer(NamedTuple):
@@ -84,8 +127,8 @@ class ModelChooser:
     ) -> ModelChoice:
         """The model to use, the default one for None; `window` is what the session had with it.
         UsageError or ProviderError if there is none."""
-        chosen, name = await self._providers.select(provider, model)
-        wishes = self._settings.models.get(name, ModelSettings())
+        chosen, name, missed = await self._providers.select(provider, model)
+        wishes = self._wishes(name)
         able = await _capabilities(chosen, name)
         return ModelChoice(
             provider=chosen,
@@ -95,10 +138,38 @@ class ModelChooser:
             temperature=wishes.temperature,
             thinking=wishes.thinking,
             largest_window=able.max_window if able else None,
+            window_bytes_per_token=able.window_bytes_per_token if able else None,
+            resizable=able.resizable if able else False,
             counting=able.counting if able else False,
             tools=able.tools if able else False,
             images=able.images if able else None,
+            remote_host=await _remote_host(chosen, name),
+            missed=missed,
+            card=_own_prices(wishes) or (able.card if able else None),
         )
+
+    async def destination(self, provider: str | None, model: str | None) -> str | None:
+        """The machine that would get what is said, as far as it can be told; None if it is this
+        one."""
+        try:
+            return (await self.choose(provider, model)).remote_host
+        except OllmError:  # without its key, say; with it, it would be sent all the same
+            named = self._settings.providers.get(provider or "")
+            return named and (named.host or provider)
+
+    async def came_back(self, provider: str) -> str | None:
+        """The model a provider would answer with that was missed before; None while it is not
+        there."""
+        try:
+            server = await self._providers.get(provider)
+            if (
+                isinstance(server, MayBeAbsent)
+                and await server.presence(self._offer_seconds) != "there"
+            ):
+                return None
+            return await server.default_model()
+        except OllmError:
+            return None
 
     async def choose_again(
         self, header: Session, provider: str | None, model: str | None
@@ -140,6 +211,14 @@ class ModelChooser:
         except OllmError as error:
             return ProviderOffer(name, error=error.message, hint=error.hint)
 
+    def _wishes(self, model: str) -> ModelSettings:
+        """What the settings say about a model, under any of its names."""
+        named = self._settings.models
+        found = named.get(model) or next(
+            (each for name, each in named.items() if same_model(name, model)), None
+        )
+        return found or ModelSettings()
+
     def _window(
         self, wishes: ModelSettings, able: Capabilities | None, before: int | None
     ) -> int | None:
@@ -148,7 +227,7 @@ class ModelChooser:
             return before  # whatever the server has loaded since: another one reloads the model
         if able is None:
             return wanted if isinstance(wanted, int) else None
-        return choose_window(wanted, able, machine_memory())
+        return choose_window(wanted, able, free_memory())
 
 
 def choose_window(
@@ -156,23 +235,29 @@ def choose_window(
 ) -> int | None:
     """The window to send with every request of a session; None where the server has its own.
 
-    `wanted` is only limited by what the model was made for; without it, the window of a loaded
-    model is taken, because another one would reload it. `memory` is in bytes.
+    `wanted` is only limited by what the model was made for. Without it, the window is the largest
+    that the model and the memory allow; one that is loaded already stays if it is larger, because
+    another one would reload it, or if it cannot be changed. `memory` is what is free, in bytes.
     """
-    largest = capabilities.max_window
+    largest, loaded = capabilities.max_window, capabilities.window
     if isinstance(wanted, int):
         return min(wanted, largest) if largest else wanted
-    if capabilities.window:
-        return capabilities.window
-    if not largest:
-        return None
-    return min(largest, _fitting(capabilities.window_bytes_per_token, memory))
+    if not largest or (loaded and not capabilities.resizable):
+        return loaded
+    return max(loaded or 0, min(largest, _fitting(capabilities.window_bytes_per_token, memory)))
 
 
-def machine_memory() -> int | None:
-    """The memory of this machine in bytes, where the system says so."""
+def free_memory() -> int | None:
+    """The memory of this machine that programs may still take, in bytes, where that is known."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        for line in MEMORY_FACTS.read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == "MemAvailable":
+                return int(value.split()[0]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass  # not Linux
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, OSError, ValueError):
         return None
 
@@ -184,6 +269,28 @@ def _fitting(bytes_per_token: int | None, memory: int | None) -> int:
     room = memory // MEMORY_SHARE // bytes_per_token
     window = 1 << max(0, room.bit_length() - 1)
     return min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW)
+
+
+def _own_prices(wishes: ModelSettings) -> ModelCard | None:
+    """The prices that the user has set; None without both."""
+    if wishes.input_price is None or wishes.output_price is None:
+        return None
+    return ModelCard(
+        input=wishes.input_price,
+        output=wishes.output_price,
+        cached=wishes.cached_price,
+        cache_write=wishes.cache_write_price,
+    )
+
+
+async def _remote_host(provider: Provider, model: str) -> str | None:
+    """The machine that gets what is said to a model; None if it is this one."""
+    if not isinstance(provider, SendsAway):
+        return None
+    try:
+        return await provider.remote_host(model)
+    except ProviderError:  # it cannot be asked anything now, let alone be sent something
+        return None
 
 
 async def _capabilities(provider: Provider, model: str) -> Capabilities | None:

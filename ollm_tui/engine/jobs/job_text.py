@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ollm_tui.core.intake import IntakeFilter
 from ollm_tui.core.job import Job, JobOutput, StreamPart
-from ollm_tui.services.jobs.safe_text import hidden, without_cut_start, without_open_word
+from ollm_tui.services.jobs.safe_text import hidden, settled_part, without_cut_start
 from ollm_tui.services.redaction.redactor import Redactor
 
 MOST_TURNS = 2_000
@@ -40,8 +40,8 @@ class Arrivals:
     def joined(self, output: JobOutput, redactor: Redactor) -> str:
         """The text of both streams, without secrets and terminal controls."""
         ended = not output.job.running
-        stdout = _pieces(output.stdout, [turn[0] for turn in self._turns], ended=ended)
-        stderr = _pieces(output.stderr, [turn[1] for turn in self._turns], ended=ended)
+        stdout = _pieces(output.stdout, [turn[0] for turn in self._turns], redactor, ended=ended)
+        stderr = _pieces(output.stderr, [turn[1] for turn in self._turns], redactor, ended=ended)
         # Each stream by itself first: the other may have printed between two halves of a secret.
         pairs = zip(hidden(stdout, redactor), hidden(stderr, redactor), strict=True)
         text = _in_lines(piece for pair in pairs for piece in pair)
@@ -86,11 +86,11 @@ def duration(milliseconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def _pieces(part: StreamPart, ends: Iterable[int], *, ended: bool) -> list[str]:
+def _pieces(part: StreamPart, ends: Iterable[int], redactor: Redactor, *, ended: bool) -> list[str]:
     """The text of one stream, cut at byte offsets. A character or control sequence that is cut
     there belongs to the later piece."""
     whole = part.on_character_borders(ended=ended)
-    data = whole.data if ended else without_open_word(whole.data)
+    data = whole.data if ended else settled_part(whole.data, redactor)
     decoder, intake = codecs.getincrementaldecoder("utf-8")("replace"), IntakeFilter()
     pieces: list[str] = []
     at = 0

@@ -51,10 +51,9 @@ class SessionJobs:
         self._jobs = jobs
         self._place = place
         self._withheld = dict(withheld)
-        self._redactor = redactor or Redactor()
-        self.redact = self._redactor.redact
+        self.redactor = redactor or Redactor()
         """Takes secrets out of a text."""
-        self._safe_code = lru_cache(MOST_ORDERS)(self._redactor.redact)
+        self._safe_code = lru_cache(MOST_ORDERS)(self.redactor.redact)
         self._granted: dict[str, dict[str, str]] = {}
         self._sessions: dict[str, HeldSession] = {}
         """The session that a job is recorded in when it is over, by the id of the job."""
@@ -132,9 +131,9 @@ class SessionJobs:
         """Move a job to the background, where it no longer changes the shell."""
         return self._jobs.move_to_background(job_id)
 
-    async def kill(self, job_id: str, signal_name: str = "SIGTERM") -> Job:
+    async def kill(self, job_id: str, signal: str = "SIGTERM") -> Job:
         """End a job with everything it started, and wait for its end."""
-        return await self._jobs.kill(job_id, signal_name)
+        return await self._jobs.kill(job_id, signal)
 
     async def wait(self, job_id: str) -> Job:
         """Wait for a job's end."""
@@ -176,7 +175,7 @@ class SessionJobs:
         more = TAIL_BYTES + LEAD_BYTES
         starts = [max(part.end - more, 0) for part in (empty.stdout, empty.stderr)]
         output = self._jobs.job_output(job_id, *starts)
-        text = self._order(job_id).joined(output, self._redactor)
+        text = self._order(job_id).joined(output, self.redactor)
         # More is read than shown: a secret that begins before the tail must be recognised.
         return text[-TAIL_BYTES:] if any(starts) else text
 
@@ -184,7 +183,7 @@ class SessionJobs:
         """All that is kept of what a job printed, safe to show; made in a thread."""
         output = self._jobs.job_output(job_id)
         joined = self._order(job_id).joined
-        return await asyncio.to_thread(joined, output, self._redactor)
+        return await asyncio.to_thread(joined, output, self.redactor)
 
     def code(self, job: Job) -> str:
         """The code of a job, with marks in place of secrets, to be shown or recorded."""

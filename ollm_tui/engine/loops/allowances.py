@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from ollm_tui.core.loop import LoopFound
+from ollm_tui.settings.schema import LoopDetection
 
 OPEN_ENDED = 30
 """Repetitions granted for requests such as "poll it every minute" or "run it until it fails"."""
 MOST = 10_000
 """The largest number of repetitions that can be asked for."""
+STALE_ROUNDS, ALL_ROUNDS = "turn-limit", "round-limit"
+"""The patterns of a turn with too many rounds without anything new, and with too many at all."""
 SEARCHED = 1000
 """Characters at either end of a message that are searched: what is between them was pasted."""
 
@@ -86,35 +90,47 @@ def _value(written: str) -> int:
     return _WORDS[word] if word in _WORDS else int(word)
 
 
+def unsure(limit: int) -> int:
+    """Return the limit where calls or answers are not quite the same."""
+    return 2 * limit - 1
+
+
 class Allowances:
     """The limits of repetitions and rounds.
 
     What is allowed lasts for the session; what was asked for lasts until the user speaks again.
     """
 
-    def __init__(self, threshold: int, most_rounds: int) -> None:
-        self._threshold = threshold
-        self._most_rounds = most_rounds
+    def __init__(self, settings: LoopDetection) -> None:
+        self._settings = settings
         self._allowed: set[str] = set()
         self._asked = 0
         self._more = 0
-        self._more_rounds = 0
+        self._more_rounds: Counter[str] = Counter()
 
     @property
     def limit(self) -> int:
         """The number of repetitions in a row that is a loop now."""
-        return max(self._threshold, self._asked + 1) + self._more
+        return max(self._settings.repeat_threshold, self._asked + 1) + self._more
+
+    @property
+    def stale_rounds(self) -> int:
+        """The number of rounds without anything new that the turn may take."""
+        return self._rounds(self._settings.max_turns, STALE_ROUNDS)
 
     @property
     def rounds(self) -> int:
         """The number of rounds that the turn may take."""
+        return self._rounds(self._settings.max_rounds, ALL_ROUNDS)
+
+    def _rounds(self, most: int, pattern: str) -> int:
         # Twice what was asked for: a repetition may take more than one round.
-        return max(self._most_rounds, 2 * self._asked) + self._more_rounds
+        return max(most, 2 * self._asked) + most * self._more_rounds[pattern]
 
     def user_spoke(self, text: str) -> None:
         """Read from a new message how many repetitions the user asks for."""
         self._asked = repetitions_asked(text)
-        self._more_rounds = 0
+        self._more_rounds.clear()
         self.something_new()
 
     def something_new(self) -> None:
@@ -128,7 +144,7 @@ class Allowances:
     def go_on(self, found: LoopFound) -> None:
         """Grant one more repetition; for a turn that is only long, as many rounds again."""
         if found.type == "turn-limit":
-            self._more_rounds += self._most_rounds
+            self._more_rounds[found.pattern] += 1
         else:
             self._more += 1
 

@@ -15,20 +15,6 @@ _NUMBER = re.compile(r"(?<![A-Za-z_./])-?\d+(?:\.\d+)?(?![\w]*\.\w)")
 """A number by itself, as in `sed -n '1,80p'`; not the 2 of chapter2.txt."""
 
 
-_CODE = frozenset(("code", "command", "cmd"))
-_REMARKS = frozenset(("description", "reason", "explanation", "purpose", "thought", "comment"))
-
-
-def without_remarks(args: object) -> object:
-    """Return the arguments of a call that runs code without those that only explain it."""
-    if not isinstance(args, Mapping):
-        return args
-    given = cast("Mapping[object, object]", args)
-    if not _CODE & given.keys() or not _REMARKS & given.keys():
-        return given
-    return {name: value for name, value in given.items() if name not in _REMARKS}
-
-
 def call_digest(name: str, args: object) -> str:
     """Return a digest that is equal for calls with equal arguments."""
     return _digest(name, args, _leaf)

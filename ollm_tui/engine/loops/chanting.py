@@ -4,27 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from hashlib import blake2b
+from collections.abc import Callable
 from typing import NamedTuple
 
-LONG_LINE = 200
-"""Characters after which a line is passed on before its end has arrived."""
-MARK_END = "⟧"
-"""The end of a mark, which stands in the prose for code, a table or a list left out."""
-MARK = re.compile(f"⟦[0-9a-f]*{MARK_END}")
-
-_FENCE = re.compile(r"\s{0,12}(?:>\s?)?(`{3,}|~{3,})")
-_LIST = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,4}[.):]|\(?[A-Za-z][.)])(?:\s|\Z)")
-_INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_DATA = re.compile(
-    r"\s*[\[{]\s*[\[{\"]|\s*</?[A-Za-z]|\s*\[?(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d)"
-    r"|[^\s,]*(?:,[^\s,]*){2,}\Z"
-)
-"""A line of JSON, markup, a log, or values between commas."""
-_DRAWN = re.compile(r"[\s+|=*#~_:/\\<>^.()\u2500-\u257f-]+")
-"""A line of a drawing, or a ruler."""
-_TABLE = re.compile(r"\s*\||[^|]*\|[^|]*\|")
+from ollm_tui.engine.loops.prose import LIST_ITEM, LONG_LINE, MARK, MARK_END, ProseStream
 
 MOST_KEPT = 8000
 """Characters of a reply after which it is cut to its last KEPT ones."""
@@ -43,12 +26,21 @@ LONG_UNIT = 120
 """Characters from which on a unit is no figure of speech: fewer repetitions are enough."""
 MORE_THAN_REPLIES = 2
 """Repetitions that a shorter unit needs beyond the limit for whole replies."""
+MORE_LINES, LEAST_LINES = 9, 300
+"""The same for lines of lists, tables and code: beyond the limit, and characters in all."""
+NUMBERED = "№"
+"""What stands for the number of a heading."""
+LONG_SECTION = 80
+"""Characters of a section under a numbered heading from which on it is no mere finding."""
 LITANY_WINDOW, LITANY_TIMES, LITANY_LENGTH = 2000, 8, 20
 """A litany: among the last characters one sentence of a length, that often and three in five."""
 
 COUNTED_TIMES = 12
 """The number of times for sentences that differ only in a number that counts them."""
 
+_NUMBERING = re.compile(rf"\A(?:{LIST_ITEM.pattern}|\s*\|\s*\d+\s*(?=\|))")
+"""The mark or number of an item, or the number of a row in the first cell of a table."""
+_HEADING = re.compile(r"\s*#{1,6}\s|\s*(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__):?\s*\Z")
 _DIGITS = re.compile(r"\d+")
 _SPACES = re.compile(r"[^\S\n]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
@@ -62,66 +54,60 @@ class Chant(NamedTuple):
 
 
 class Chanting:
-    """Watches one reply for repetitions while it streams."""
+    """Watches one reply for repetitions while it streams.
+
+    It is read in two ways: the prose as it is, where little repetition is enough, and all lines
+    without their numbering, also those of lists, tables and code, where the same has to come
+    again and again.
+    """
 
     def __init__(self) -> None:
-        self._prose = ProseStream()
-        self._text = ""
-        self._unchecked = 0
+        self._stream = ProseStream()
+        self._prose = Repetitions()
+        self._lines = Repetitions()
+        self._line = ""
         self._uncounted = 0
 
     def feed(self, chunk: str, limit: int) -> Chant | None:
         """Take the next chunk. `limit` is the number of equal whole replies that is a loop."""
-        for piece in self._prose.feed(chunk):
-            self._append(piece)
-            if self._unchecked >= CHECKED_EVERY and (found := self._check(limit)):
+        for piece in self._stream.feed(chunk):
+            self._prose.append(_without_number_of_heading(piece))
+            self._uncounted += len(piece)
+            if self._prose.is_due and (found := self._check_prose(limit)):
                 return found
-        return None
+        *lines, self._line = (self._line + chunk).split("\n")
+        for line in lines:
+            self._lines.append(_without_numbering(line))
+        if len(self._line) >= LONG_LINE:
+            self._lines.append(self._line)
+            self._line = ""
+        return self._check_lines(limit) if self._lines.is_due else None
 
     def finish(self, limit: int) -> Chant | None:
         """Check the end of the reply."""
-        for piece in self._prose.finish():
-            self._append(piece)
-        return (self._periodic(limit) or self._litany(limit)) if self._unchecked else None
+        for piece in self._stream.finish():
+            self._prose.append(_without_number_of_heading(piece))
+        self._lines.append(self._line)
+        self._line = ""
+        found = None
+        if self._prose.is_unchecked:
+            found = self._prose.chant(lambda unit: _least_times(unit, limit)) or self._litany(limit)
+        return found or self._check_lines(limit)
 
-    def _append(self, piece: str) -> None:
-        text = _SPACES.sub(" ", piece)
-        if self._text.endswith((" ", "\n")):
-            text = text.lstrip()
-        self._text += text
-        self._unchecked += len(text)
-        self._uncounted += len(text)
-        if len(self._text) > MOST_KEPT:
-            self._text = self._text[-KEPT:]
-
-    def _check(self, limit: int) -> Chant | None:
-        self._unchecked = 0
-        if found := self._periodic(limit):
+    def _check_prose(self, limit: int) -> Chant | None:
+        if found := self._prose.chant(lambda unit: _least_times(unit, limit)):
             return found
         if self._uncounted < COUNTED_EVERY:
             return None
         self._uncounted = 0
         return self._litany(limit)
 
-    def _periodic(self, limit: int) -> Chant | None:
-        """Return a unit that the text ends with often enough, without anything between."""
-        text = self._text
-        end = len(text)
-        tail_start = end - TAIL
-        place = tail_start
-        for _ in range(MOST_PLACES):
-            place = text.rfind(text[tail_start:], 0, place + TAIL - 1)
-            if tail_start <= 0 or place < 0:
-                return None
-            period = tail_start - place
-            reach = period * (_least_times(text[-period:], limit) - 1)
-            if reach + period <= end and text[-reach:] == text[-reach - period : -period]:
-                return _chant(text, period)
-        return None
+    def _check_lines(self, limit: int) -> Chant | None:
+        return self._lines.chant(lambda unit: _least_lines(unit, limit))
 
     def _litany(self, limit: int) -> Chant | None:
         """Return a sentence that most of the last ones are, with others between them."""
-        recent = self._text[-LITANY_WINDOW:].rpartition(MARK_END)[2]
+        recent = self._prose.text[-LITANY_WINDOW:].rpartition(MARK_END)[2]
         sentences = [part for part in _SENTENCE_END.split(recent) if part.strip()]
         if len(sentences) < LITANY_TIMES:
             return None
@@ -131,6 +117,62 @@ class Chanting:
         # Only the last line: lines that are counted are data or a list, whatever they look like.
         sentences = _SENTENCE_END.split(recent.rpartition("\n")[2])
         return _most_common(_counted(sentences), max(COUNTED_TIMES, least), of=len(sentences))
+
+
+class Repetitions:
+    """The end of a growing text, and whether it is the same again and again."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._unchecked = 0
+
+    def append(self, piece: str) -> None:
+        """Add to the end; the oldest part is forgotten."""
+        text = _SPACES.sub(" ", piece)
+        if self.text.endswith((" ", "\n")):
+            text = text.lstrip()
+        self.text += text
+        self._unchecked += len(text)
+        if len(self.text) > MOST_KEPT:
+            self.text = self.text[-KEPT:]
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is enough new text for a check."""
+        return self._unchecked >= CHECKED_EVERY
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether anything is new since the last check."""
+        return self._unchecked > 0
+
+    def chant(self, least_times: Callable[[str], int]) -> Chant | None:
+        """Return a unit that the text ends with often enough, without anything between."""
+        self._unchecked = 0
+        text = self.text
+        end = len(text)
+        tail_start = end - TAIL
+        place = tail_start
+        for _ in range(MOST_PLACES):
+            place = text.rfind(text[tail_start:], 0, place + TAIL - 1)
+            if tail_start <= 0 or place < 0:
+                return None
+            period = tail_start - place
+            reach = period * (least_times(text[-period:]) - 1)
+            if reach + period <= end and text[-reach:] == text[-reach - period : -period]:
+                return _chant(text, period)
+        return None
+
+
+def _without_number_of_heading(line: str) -> str:
+    """Return a heading with a mark for its first number; any other line as it is."""
+    return _DIGITS.sub(NUMBERED, line, count=1) if _HEADING.match(line) else line
+
+
+def _without_numbering(line: str) -> str:
+    """Return a line without what numbers it, so that an item under new numbers is the same."""
+    bare = _NUMBERING.sub("", line).strip()
+    return f"{bare}\n" if bare else ""
 
 
 def _most_common(sentences: list[str], least: int, of: int = 0) -> Chant | None:
@@ -160,9 +202,16 @@ def _counted(sentences: list[str]) -> list[str]:
 def _least_times(unit: str, limit: int) -> int:
     if not any(map(str.isalpha, unit)):
         return max(limit, -(-LEAST_WITHOUT_WORDS // len(unit)))
+    if len(unit) < LONG_SECTION * unit.count(NUMBERED):
+        return MOST_KEPT  # findings of file after file are often the same
     if len(unit) >= LONG_UNIT:
         return limit
     return max(limit + MORE_THAN_REPLIES, -(-LEAST_REPEATED // len(unit)))
+
+
+def _least_lines(unit: str, limit: int) -> int:
+    least = LEAST_LINES if any(map(str.isalpha, unit)) else LEAST_WITHOUT_WORDS
+    return max(limit + MORE_LINES, -(-least // len(unit)))
 
 
 def _chant(text: str, period: int) -> Chant:
@@ -173,74 +222,5 @@ def _chant(text: str, period: int) -> Chant:
     # The period ends wherever it was noticed; shown is a unit that begins with a sentence or word.
     begins = _SENTENCE_END.search(unit) or _SPACES.search(unit)
     start = begins.end() if begins else 0
-    return Chant(MARK.sub("[…]", unit[start:] + unit[:start]), times)
-
-
-class ProseStream:
-    """Yields the prose of one reply, whose chunks may be cut anywhere.
-
-    Code, tables, lists and data repeat by nature. Each run of them is replaced by a mark with
-    its digest, so that prose around other content does not look the same.
-    """
-
-    def __init__(self) -> None:
-        self._line = ""
-        self._fence = ""
-        self._is_prose: bool | None = None
-        """Whether the current line is prose; None until enough of it has arrived."""
-        self._aside = blake2b(digest_size=8)
-        self._has_aside = False
-
-    def feed(self, chunk: str) -> Iterator[str]:
-        """Yield the prose that is certain by now; lines end with \\n."""
-        first, *others = chunk.split("\n")
-        yield from self._add(first)
-        for part in others:
-            yield from self._end_line()
-            yield from self._add(part)
-
-    def finish(self) -> Iterator[str]:
-        """Yield what was still held back."""
-        if self._line:
-            yield from self._pass_on("")
-
-    def _add(self, part: str) -> Iterator[str]:
-        self._line += part
-        if len(self._line) >= LONG_LINE:
-            yield from self._pass_on("")
-
-    def _end_line(self) -> Iterator[str]:
-        yield from self._pass_on("\n")
-        self._is_prose = None
-
-    def _pass_on(self, ending: str) -> Iterator[str]:
-        if self._is_prose is None:
-            self._is_prose = self._look(self._line)
-        text, self._line = self._line + ending, ""
-        if not self._is_prose:
-            self._aside.update(text.encode("utf-8", "surrogatepass"))
-            self._has_aside = True
-        elif text.strip():
-            yield from self._mark()
-            yield text
-
-    def _mark(self) -> Iterator[str]:
-        """Yield the mark for the code, table or list before this prose, if there is any."""
-        if self._has_aside:
-            yield f"⟦{self._aside.hexdigest()}{MARK_END}\n"
-            self._aside = blake2b(digest_size=8)
-            self._has_aside = False
-
-    def _look(self, line: str) -> bool:
-        """Whether a line is prose; remembers whether it opens or closes a code fence."""
-        fence = _FENCE.match(line)
-        if self._fence:
-            if fence and fence[1].startswith(self._fence) and not line.strip(" \t>`~"):
-                self._fence = ""
-            return False
-        if fence:
-            self._fence = fence[1]
-            return False
-        if len(line) < LONG_LINE and _DRAWN.fullmatch(line):
-            return False
-        return not any(kind.match(line) for kind in (_LIST, _INDENTED, _TABLE, _DATA))
+    shown = MARK.sub("[…]", unit[start:] + unit[:start])
+    return Chant(shown.replace(NUMBERED, "…"), times)

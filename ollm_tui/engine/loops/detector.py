@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from ollm_tui.core.loop import LoopFound
 from ollm_tui.engine.loops import evidence
-from ollm_tui.engine.loops.allowances import Allowances
+from ollm_tui.engine.loops.allowances import ALL_ROUNDS, STALE_ROUNDS, Allowances
 from ollm_tui.engine.loops.answers import Answer
+from ollm_tui.engine.loops.calls import Call
 from ollm_tui.engine.loops.chanting import Chant, Chanting
-from ollm_tui.engine.loops.repeated_calls import Call, ToolCalls
+from ollm_tui.engine.loops.repeated_calls import ToolCalls
 from ollm_tui.engine.loops.replies import Replies
 from ollm_tui.settings.schema import LoopDetection
 
@@ -30,7 +31,7 @@ class LoopDetector:
 
     def __init__(self, settings: LoopDetection) -> None:
         self._settings = settings
-        self._allowances = Allowances(settings.repeat_threshold, settings.max_turns)
+        self._allowances = Allowances(settings)
         self._nudged = False
         """Whether a loop was found in this turn: the model is told of the first one only."""
         self._question = ""
@@ -47,20 +48,22 @@ class LoopDetector:
         self._forget()
 
     def round(self) -> LoopFound | None:
-        """Count one more round of this turn."""
-        self._rounds += 1
+        """Begin one more round of this turn, which is stale until it brings something new."""
         self._chanting, self._streamed = Chanting(), False
-        limit = self._allowances.rounds
-        if self._rounds <= limit:
-            return self.paused
-        return self._pause_for(
-            LoopFound(
-                type="turn-limit",
-                evidence=evidence.too_many_rounds(self._rounds, limit),
-                count=self._rounds,
-                pattern="turn-limit",
-            )
-        )
+        self._rounds += 1
+        self._stale_rounds += 1
+        self._is_stale = True
+        allowed = self._allowances
+        if self._stale_rounds > allowed.stale_rounds:
+            return self._pause_for(self._too_long(STALE_ROUNDS, self._stale_rounds))
+        if self._rounds > allowed.rounds:
+            return self._pause_for(self._too_long(ALL_ROUNDS, self._rounds))
+        return self.paused
+
+    def _too_long(self, pattern: str, rounds: int) -> LoopFound:
+        stale = pattern == STALE_ROUNDS and not self._settings.strict
+        words = evidence.stale_rounds(rounds) if stale else evidence.rounds(rounds)
+        return LoopFound(type="turn-limit", evidence=words, count=rounds, pattern=pattern)
 
     def tool_called(self, name: str, args: object, call_id: str = "") -> LoopFound | None:
         """Take note of a call, before the tool runs."""
@@ -86,10 +89,7 @@ class LoopDetector:
         pending = self._take(call)
         if pending is None:
             return self.paused
-        # An answer is compared without the words of its call where it reports a miss. The file is
-        # not one of them: the same miss in another file is news, unless that file is missing.
-        asked = pending.words if is_error else pending.words - {pending.target}
-        answer = Answer.of(result, is_error=is_error, asked=asked)
+        answer = Answer.of(result, is_error=is_error, asked=pending.words)
         found = self._tools.answered(
             pending, answer, changed=bool(changed_state), limit=self._allowances.limit
         )
@@ -97,6 +97,8 @@ class LoopDetector:
             self._allowances.something_new()
             if not self._settings.strict:
                 self._replies = Replies()
+                self._stale_rounds -= self._is_stale
+                self._is_stale = False
         return self._pause_for(found)
 
     def delta(self, text: str) -> LoopFound | None:
@@ -162,4 +164,5 @@ class LoopDetector:
         self._streamed = False
         self._called_since_reply = False
         self._pending: deque[Call] = deque(maxlen=MOST_PENDING)
-        self._rounds = 0
+        self._rounds = self._stale_rounds = 0
+        self._is_stale = False

@@ -79,6 +79,23 @@ def unchanged(shown: str, times: int) -> str:
     return f"asked {shown} {times} times and nothing has changed"
 
 
+def failed(shown: str, times: int) -> str:
+    """Describe a call that kept failing, in one way or another."""
+    return f"called {shown} {times} times and it failed each time"
+
+
+def failed_on(tool: str, times: int, subject: str) -> str:
+    """Describe calls of a tool that kept failing on the same file or thing."""
+    what = quoted(subject, VALUE_LENGTH)
+    return f"called {one_line(tool, NAME_LENGTH)} on {what} {times} times and it failed each time"
+
+
+def failed_for(tool: str, times: int, reason: str) -> str:
+    """Describe commands that kept failing for the same reason."""
+    name = one_line(tool, NAME_LENGTH)
+    return f"called {name} {times} times and it failed each time with {quoted(reason)}"
+
+
 def failed_again(shown: str, times: int) -> str:
     """Describe a check that fails in the same way after each change."""
     return f"changed something {times} times, and {shown} failed in the same way after each change"
@@ -101,9 +118,14 @@ def chanted(unit: str, times: int) -> str:
     return f"wrote {quoted(unit)} {times} times in one reply"
 
 
-def too_many_rounds(rounds: int, limit: int) -> str:
+def rounds(number: int) -> str:
     """Describe a turn with more rounds than its limit."""
-    return f"worked {rounds} rounds since you last wrote, which is more than {limit}"
+    return f"worked {number:,} rounds since you last wrote"
+
+
+def stale_rounds(number: int) -> str:
+    """Describe a turn with too many rounds that brought nothing new."""
+    return f"worked {number:,} rounds without anything new since you last wrote"
 
 
 def told_to_the_model(found: LoopFound) -> str:

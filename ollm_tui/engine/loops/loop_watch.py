@@ -18,6 +18,7 @@ from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.tool_events import LoopAnswered, LoopPaused, LoopReplyRecorded, ModelNudged
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.stoppable import Stoppable
+from ollm_tui.engine.loops.allowances import ALL_ROUNDS
 from ollm_tui.engine.loops.detector import LoopDetector
 from ollm_tui.engine.loops.evidence import told_to_the_model
 from ollm_tui.settings.schema import LoopDetection
@@ -36,6 +37,13 @@ class StoppedByLoop(OllmError):
 class _Answer(NamedTuple):
     answer: LoopAnswer
     words: str
+
+
+def _limit_of(found: LoopFound) -> str:
+    """Return the setting that ended the turn."""
+    if found.type != "turn-limit":
+        return "repeatThreshold"
+    return "maxRounds" if found.pattern == ALL_ROUNDS else "maxTurns"
 
 
 class LoopWatch:
@@ -108,7 +116,7 @@ class LoopWatch:
             await self._note(found, "stop")
             raise StoppedByLoop(
                 f"stopped: the model {found.evidence}",
-                "ask for something smaller, or raise loopDetection.repeatThreshold",
+                f"ask for something smaller, or raise loopDetection.{_limit_of(found)}",
             )
         given = await stoppable.wait(waiting)
         self._waiting = None

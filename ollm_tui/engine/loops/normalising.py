@@ -58,6 +58,8 @@ _SIGNED = re.compile(r"==\d{2,8}==")
 _PROCESS = frozenset(("pid", "PID", "Pid", "ppid", "process", "Process", "goroutine"))
 _NUMBERED = frozenset(("request", "req", "transaction", "connection"))
 """What servers number, so that each has another number."""
+_SHELL_JOB = re.compile(r"\[\d{1,3}\][+-]?")
+"""The number that a shell gives to what it starts in the background, before its process number."""
 LEAST_OF_NUMBERED = 3
 """Characters that such a number has at least."""
 LEAST_OF_STAMPED = 14
@@ -86,6 +88,11 @@ class NormalisedText(NamedTuple):
     def text(self) -> str:
         """The words and the middle as one text."""
         return " ".join((*self.words, self.between))
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of a text, without the punctuation of code between them."""
+    return _WORDS.findall(text)
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
@@ -148,6 +155,8 @@ def _is_volatile_here(word: str, before: str, earlier: list[str]) -> bool:
             return True
         if name.casefold() in _NUMBERED and len(word) >= LEAST_OF_NUMBERED:
             return True
+    if word.isdecimal() and len(word) >= LEAST_OF_NUMBERED and _SHELL_JOB.fullmatch(before):
+        return True
     if len(word) > LEAST_OF_STAMPED and _STAMPED.search(word):
         return True
     return word.isdecimal() and (earlier == ["thread"] or _is_epoch(word))

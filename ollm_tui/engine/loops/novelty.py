@@ -3,9 +3,12 @@ and pages of which most lines were seen before."""
 
 from __future__ import annotations
 
+import re
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from ollm_tui.engine.loops.answers import Answer
+from ollm_tui.engine.loops.calls import Call
 
 NEW_SHARE = 0.25
 """A page with a smaller share of new lines counts as a repetition."""
@@ -13,10 +16,15 @@ FEWEST_LINES = 3
 """Lines below which the share of new ones says nothing."""
 MOST_LINES = 600
 """Lines of one answer that are compared; a longer one is judged by its beginning."""
-MOST_LINES_SEEN = 50_000
-"""Lines that are remembered in all; beyond them everything is forgotten."""
-MOST_FAMILIES = 64
-"""Tools, or shapes of calls, that are remembered."""
+MOST_LINES_SEEN = 10_000
+"""Lines that are remembered in all, the newest."""
+TELLING = 20
+"""Characters from which on an answer is more than that all is well."""
+MOST_TOOLS = 64
+"""Tools whose last answer is remembered."""
+
+_NUMBERING = re.compile(r"^\s*\d+[\t:|→ -]\s?", re.MULTILINE)
+"""The number that editors and cat -n put before a line."""
 
 
 @dataclass(slots=True)
@@ -24,27 +32,39 @@ class _Streak:
     """The last answer of a tool, and how often it came in a row."""
 
     answer: str
-    first_call: str
+    first: Call
     times: int = 1
     calls_differ: bool = False
 
 
 class SameAnswers:
-    """Counts, for each tool, how often in a row it answered the same to different calls."""
+    """Counts, for each tool, how often in a row it answered the same to different calls.
+
+    A full answer counts if the calls may be about the same thing; one that says little only if
+    it reports a failure or the calls have the same words.
+    """
 
     def __init__(self) -> None:
         self._streaks: dict[str, _Streak] = {}
 
-    def add(self, tool: str, call: str, answer: Answer) -> bool:
-        """Add an answer; return whether it repeats the tool's last one and says enough to count."""
-        streak = self._streaks.get(tool)
-        if streak and answer.weight != "slight" and streak.answer == answer.plain_digest:
-            streak.times += 1
-            streak.calls_differ |= call != streak.first_call
-            return True
-        if streak is None and len(self._streaks) >= MOST_FAMILIES:
+    def add(self, call: Call, answer: Answer) -> bool:
+        """Add an answer; return whether it repeats the tool's last one."""
+        streak = self._streaks.get(call.name)
+        if streak and streak.answer == answer.plain_digest:
+            first = streak.first
+            about_same = answer.is_full and call.is_about_the_same(first)
+            if (
+                about_same
+                or call.is_like(first)
+                or (len(answer.text) >= TELLING and call.has_arguments_of(first))
+                or (call.place == first.place and not answer.is_full and answer.fails)
+            ):
+                streak.times += 1
+                streak.calls_differ |= call.digest != first.digest
+                return True
+        if streak is None and len(self._streaks) >= MOST_TOOLS:
             del self._streaks[next(iter(self._streaks))]
-        self._streaks[tool] = _Streak(answer.plain_digest, call)
+        self._streaks[call.name] = _Streak(answer.plain_digest, call)
         return False
 
     def times(self, tool: str) -> int:
@@ -65,54 +85,43 @@ class SameAnswers:
         self._streaks.clear()
 
 
-class PagesSeen:
-    """Remembers the lines that calls of one shape have shown, such as pages of one file."""
+class LinesSeen:
+    """Remembers the lines that were shown of each subject, by whichever calls."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, set[int]] = {}
-        self._count = 0
-        self._again: dict[str, int] = {}
-        self._last_call: dict[str, str] = {}
+        self._lines: OrderedDict[int, None] = OrderedDict()
+        self._last_call = ""
+        self.times = 0
+        """Answers without new lines since something new was seen."""
 
-    def add(self, shape: str, call: str, text: str) -> bool:
-        """Add a page; return whether hardly any of its lines is new.
+    def add(self, call: Call, text: str) -> bool:
+        """Add an answer; return whether hardly any of its lines is new.
 
-        If the call is the same as the last one of its shape, none of them may be new.
+        If the call is the same as the last one, none of them may be new.
         """
-        lines = {hash(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES] if line.strip()}
-        seen = self._lines.get(shape)
-        if seen is None or self._count > MOST_LINES_SEEN:
-            self._begin(shape, lines)
-            self._last_call[shape] = call
-            return False
-        new = lines - seen
-        is_page = self._last_call.get(shape) != call
+        bare = _NUMBERING.sub("", text) if text[:40].lstrip()[:1].isdecimal() else text
+        lines = {
+            hash((call.subject, line))
+            for line in bare.split("\n", MOST_LINES)[:MOST_LINES]
+            if line.strip()
+        }
+        new = [line for line in lines if line not in self._lines]
+        is_page = self._last_call != call.digest
         hardly = len(new) < NEW_SHARE * len(lines) if is_page else not new
+        self._last_call = call.digest
+        self._lines.update(dict.fromkeys(new))
+        while len(self._lines) > MOST_LINES_SEEN:
+            self._lines.popitem(last=False)
         again = hardly and len(lines) >= FEWEST_LINES
-        self._last_call[shape] = call
-        seen |= new
-        self._count += len(new)
-        if again:
-            self._again[shape] = self._again.get(shape, 0) + 1
+        self.times += again
         return again
-
-    def times(self, shape: str) -> int:
-        """Return how many pages without anything new came since something new was seen."""
-        return self._again.get(shape, 0)
 
     def something_new(self) -> None:
         """Begin counting again, because something new was seen, here or elsewhere."""
-        self._again.clear()
+        self.times = 0
 
     def forget(self) -> None:
         """Forget all lines, because the state changed: a file read again may be another one."""
         self._lines.clear()
-        self._again.clear()
-        self._last_call.clear()
-        self._count = 0
-
-    def _begin(self, shape: str, lines: set[int]) -> None:
-        if self._count > MOST_LINES_SEEN or len(self._lines) >= MOST_FAMILIES:
-            self.forget()
-        self._lines[shape] = lines
-        self._count += len(lines)
+        self._last_call = ""
+        self.times = 0

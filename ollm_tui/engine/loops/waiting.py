@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import cast
 
 STATUS_LENGTH = 200
 """Characters up to which a result may be a mere status."""
-SEARCHED = 2000
-"""Characters of an argument or a result that are searched."""
+SEARCHED = 600
+"""Characters of an argument or a result that are searched: a status comes first."""
 
 _SLEEP = re.compile(r"(?:^|[;&|(\s])(?:sleep|Start-Sleep|timeout /t)\s+[\d.$]")
 _ONLY_SLEEP = re.compile(r"\s*(?:sleep|Start-Sleep)\s+[\d.]+[smh]?\s*;?\s*\Z")
-_WAITING_ARGUMENT = re.compile(r"(?:wait|delay|sleep|back_?off|retry_?after)", re.IGNORECASE)
+_WAITING_ARGUMENT = re.compile(r"(?:wait|delay|sleep|yield)", re.IGNORECASE)
 _WAITING_TOOL = re.compile(
     r"(?:^|_)(?:wait|sleep|poll|job|jobs|monitor|progress|delay)(?:_|$)", re.IGNORECASE
 )
@@ -29,7 +28,12 @@ _UNDER_WAY = (
     r"downloading|installing|compiling|warming up|not (?:yet )?(?:ready|finished|done|complete\w*"
     r"|available)|unfinished|please wait|no (?:new )?output yet|busy)"
 )
-_STATUS = re.compile(rf"(?:status|state|phase)\W{{1,6}}{_UNDER_WAY}\b", re.IGNORECASE)
+_STATUS = re.compile(
+    rf"(?:status|state|phase)\W{{1,6}}{_UNDER_WAY}\b"
+    r"|\b(?:process|job|command|task)\s+(?:is\s+)?(?:still\s+)?running\b",
+    re.IGNORECASE,
+)
+_STILL = re.compile(r"\bstill\s+\w+ing\b", re.IGNORECASE)
 _SAYS_UNDER_WAY = re.compile(rf"\b{_UNDER_WAY}\b", re.IGNORECASE)
 _ENDED = re.compile(
     r"\b(?:completed?|finished|exited|exit(?:ed)?[ _]?code|exitCode|failed|failure|failures|killed|"
@@ -46,23 +50,24 @@ _LATER = re.compile(
 )
 
 
-def sleeps(name: str, args: object) -> bool:
+def sleeps(name: str, args: Mapping[object, object]) -> bool:
     """Whether the call does nothing but wait."""
-    given = list(texts(args))
+    given = list(_texts(args))
     if not given:
         return bool(_SLEEPING_TOOL.match(_CAMEL.sub("_", name)))
     return any(_ONLY_SLEEP.match(text) for text in given)
 
 
-def waits(args: object) -> bool:
-    """Whether the arguments make the call wait before it looks."""
-    if any(_SLEEP.search(text) for text in texts(args)):
-        return True
-    if not isinstance(args, Mapping):
-        return False
+def waits(args: Mapping[object, object], code: str) -> bool:
+    """Whether the arguments make the call wait before it looks.
+
+    Where code is run, only the code tells: it may be given time without waiting for anything.
+    """
+    if code:
+        return bool(_SLEEP.search(code[:SEARCHED]))
     return any(
         isinstance(key, str) and bool(_WAITING_ARGUMENT.search(key)) and _is_time(value)
-        for key, value in cast("Mapping[object, object]", args).items()
+        for key, value in args.items()
     )
 
 
@@ -76,7 +81,11 @@ def says_under_way(result: str) -> bool:
     """Whether a result says that something has not ended yet."""
     if _STATUS.search(result[:SEARCHED]):
         return True
-    if len(result) > STATUS_LENGTH or _ENDED.search(_NOT_YET.sub("", result)):
+    if len(result) > STATUS_LENGTH:
+        return False
+    if _STILL.search(result):
+        return True
+    if _ENDED.search(_NOT_YET.sub("", result)):
         return False
     # Only the last line: those before it may be of steps that are over.
     last = result.rstrip().rpartition("\n")[2]
@@ -97,9 +106,6 @@ def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
-def texts(args: object) -> Iterable[str]:
+def _texts(args: Mapping[object, object]) -> Iterable[str]:
     """Return the beginnings of the texts among the arguments of a call."""
-    if isinstance(args, Mapping):
-        values: Iterable[object] = cast("Mapping[object, object]", args).values()
-        return (value[:SEARCHED] for value in values if isinstance(value, str))
-    return ()
+    return (value[:SEARCHED] for value in args.values() if isinstance(value, str))

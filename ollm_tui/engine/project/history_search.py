@@ -11,7 +11,7 @@ from contextlib import aclosing
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from ollm_tui.core.errors import OllmError, ProviderError, StoreError
+from ollm_tui.core.errors import OllmError, StoreError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.search import (
     Activity,
@@ -21,11 +21,13 @@ from ollm_tui.core.search import (
     Overview,
     Query,
     Results,
-    SessionHits,
     SnippetRoom,
     Where,
+    Why,
 )
 from ollm_tui.core.session.message import Message, Retrieval, Role, Text
+from ollm_tui.engine.project.meaning import Meaning
+from ollm_tui.engine.project.search_model import SearchModels
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.sessions.session_store import SessionStore
@@ -43,17 +45,11 @@ MOST = 20
 """Passages that are returned at most."""
 WITHIN_SECONDS = 2.0
 """How long a message may wait for passages that are sent along unasked."""
-PATIENCE_SECONDS = 5.0
-"""How long the ranking by meaning may take when the user asks for passages."""
-COMPARED = 24
-COMPARED_CHARACTERS = 600
-"""How many passages are compared by meaning, and how much of each: small servers read a few
-hundred tokens a second, and many embedding models take 512 tokens at a time."""
-COVERED = 0.5
-"""The share of the words looked for that a passage must contain to be sent along unasked."""
-
-Embed = Callable[[Sequence[str]], Awaitable[Sequence[Sequence[float]]]]
-"""Turns texts into vectors that are close to each other where the texts mean the same."""
+COVERED, CLOSE = 0.5, 0.5
+"""The share of the words looked for that a passage must contain to be sent along unasked, or how
+near its meaning must be."""
+ALIKE = 0.8
+"""The share of words from which two passages say the same."""
 
 R = TypeVar("R")
 
@@ -70,6 +66,9 @@ class Passage(NamedTuple):
     tokens: int
     covered: float
     """The share of the words looked for that it contains."""
+    closeness: float = 0.0
+    """How near its meaning is, from 0 to 1; 0 where that was not compared."""
+    why: Why = "words"
 
     @property
     def retrieval(self) -> Retrieval:
@@ -96,14 +95,14 @@ class History:
         *,
         most: int,
         recall_tokens: int,
-        embed: Embed | None = None,
+        models: SearchModels,
     ) -> None:
-        """`embed` ranks recalled passages by meaning; `most` is the default number of hits."""
+        """`models` finds the model that compares meanings; `most` is the default number of hits."""
         self._store = store
         self._saving = saving
         self._most = most
         self._recall_tokens = recall_tokens
-        self._embed = embed
+        self._models = models
         self._refreshing: asyncio.Task[None] | None = None
         self.progress: Topic[IndexProgress] = Topic()
         """Published while sessions are read into the index."""
@@ -111,11 +110,22 @@ class History:
     @cached_property
     def recall(self) -> Recall:
         """Finds passages of earlier sessions for the model."""
-        return Recall(self, self._recall_tokens, self._embed)
+        return Recall(self, self._recall_tokens)
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """Compares what was said by meaning, where a model can."""
+        return Meaning(self._models, lambda: self._index, self.refresh)
 
     def feed(self) -> None:
         """From now on take in what is recorded, a little later and in the background."""
         _ = self._index  # which subscribes to what is recorded when it is made
+        self.meaning.wake_later()
+
+    def release(self) -> None:
+        """Give back the memory that searching took."""
+        if "_index" in self.__dict__:
+            self._thread.submit(self._index.release)
 
     async def refresh(self) -> None:
         """Bring the index up to date with the session files. StoreError.
@@ -133,17 +143,38 @@ class History:
         order: Order = "relevance",
         most: int | None = None,
         room: SnippetRoom | None = None,
+        meant: str = "",
     ) -> AsyncGenerator[Results, None]:
-        """The results found at once, and again where a longer search finds more. StoreError."""
+        """The results found at once, and again where a longer search finds more: by other forms
+        of the words, inside words, by meaning. StoreError.
+
+        `meant` is the text that the query is made of, where that says more than its words.
+        """
+        from ollm_tui.services.search.passages import asked_text
+
         self.cancel()
         limit = most or self._most
-        found = self._index.search(query, limit=limit, order=order, room=room)
-        while results := await self._in_thread(partial(next, found, None)):
-            yield results
+        asking = asyncio.create_task(self.meaning.vector(meant or asked_text(query)))
+        try:
+            find = partial(self._index.search, query, limit=limit, order=order, room=room)
+            found = find()
+            while results := await self._in_thread(partial(next, found, None)):
+                yield results
+            if vector := await _given(asking):
+                found = find(vector=vector)
+                while results := await self._in_thread(partial(next, found, None)):
+                    yield results
+        finally:
+            asking.cancel()
 
-    async def overview(self, query: Query, where: Where = "words") -> Overview | None:
-        """All hits by days; None if another search has begun. StoreError."""
-        return await self._in_thread(partial(self._index.overview, query, where))
+    async def overview(
+        self, query: Query, where: Where = "words", others: Sequence[int] = ()
+    ) -> Overview | None:
+        """All hits by days; None if another search has begun. StoreError.
+
+        `others` are the messages that a search found without having all words.
+        """
+        return await self._in_thread(partial(self._index.overview, query, where, others))
 
     async def activity(self) -> tuple[Activity, ...]:
         """How much was said each day by each model, the earliest day first. StoreError."""
@@ -157,6 +188,8 @@ class History:
 
     async def close(self) -> None:
         """Stop feeding and close the index; what it has not taken in yet it gets next time."""
+        if "meaning" in self.__dict__:
+            await self.meaning.close()
         if "_index" not in self.__dict__:
             return
         await asyncio.to_thread(self._index.close)
@@ -185,76 +218,91 @@ class History:
         # Loaded when first asked for: a front end that only answers needs none of it.
         from ollm_tui.services.search.searching import HistorySearch
 
-        return HistorySearch(self._store, self._saving)
+        return HistorySearch(self._store, self._saving, self._fed())
+
+    def _fed(self) -> Callable[[], None]:
+        """Return what is called in another thread when the index took something in."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return lambda: None
+
+        def wake() -> None:
+            try:
+                loop.call_soon_threadsafe(self.meaning.wake)
+            except RuntimeError:
+                pass  # the program ends
+
+        return wake
 
 
 class Recall:
-    """Finds passages of earlier sessions; with an `embed`, those closest in meaning come first."""
+    """Finds passages of earlier sessions, by words and by meaning."""
 
-    def __init__(self, history: History, budget: int, embed: Embed | None = None) -> None:
+    def __init__(self, history: History, budget: int) -> None:
         self._history = history
         self.budget = budget
         """The most tokens that all passages of a message may take."""
-        self._embed = embed
 
-    async def passages(
-        self, words: str, but: str | None = None, patience: float = PATIENCE_SECONDS
-    ) -> list[Passage]:
-        """The passages that have most of the words, the best first; none of the session `but`.
+    @property
+    def note(self) -> str:
+        """Why the last passages were found by their words alone; empty if they were not."""
+        return self._history.meaning.note
+
+    async def passages(self, words: str, but: str | None = None) -> list[Passage]:
+        """The passages that answer the words best, each thing once, none of the session `but`.
 
         StoreError if the search fails; UsageError if the provider in the settings makes no
         embeddings.
         """
         # Imported late: a front end that only answers needs none of the search.
-        from ollm_tui.services.search.snippets import recall_query, terms_in
+        from ollm_tui.services.search.passages import query_about
 
-        query = recall_query(words)
+        query = query_about(words)
         if not query.terms:
             return []
         await self._history.refresh()
         found: list[Passage] = []
-        search = self._history.search(query, most=LOOKED_AT, room=PASSAGE)
+        search = self._history.search(query, most=LOOKED_AT, room=PASSAGE, meant=words)
         async with aclosing(search) as rounds:
             async for results in rounds:
+                titles = {session.session_id: session.title for session in results.sessions}
                 found = [
-                    _passage(session, hit, terms_in(query, hit.snippet) / len(query.terms))
-                    for session in results.sessions
-                    if session.session_id != but
-                    for hit in session.hits
+                    _passage(titles[hit.session_id], hit)
+                    for hit in results.ranked
+                    if hit.session_id != but
                 ]
-        found.sort(key=lambda passage: -passage.covered)
-        if self._embed and found:
-            found = await self._by_meaning(found, words, self._embed, patience)
-        return found[:MOST]
-
-    async def _by_meaning(
-        self, found: list[Passage], words: str, embed: Embed, patience: float
-    ) -> list[Passage]:
-        """The passages ranked by meaning too, or as they are if the server fails or takes more
-        than `patience` seconds."""
-        try:
-            async with asyncio.timeout(patience):
-                return await _ranked(found, words, embed)
-        except (ProviderError, TimeoutError) as error:
-            log.warning("passages are in the order of their words", exc_info=error)
-            return found
+        return _each_once(found)[:MOST]
 
     async def for_prompt(self, words: str, but: str) -> tuple[Retrieval, ...]:
         """The passages that are sent along with a message unasked, within the budget; none if the
         search fails or takes too long."""
         try:
-            # Half of the time for the ranking: if that is slow, the passages are still there.
             async with asyncio.timeout(WITHIN_SECONDS):
-                found = await self.passages(words, but, WITHIN_SECONDS / 2)
+                found = await self.passages(words, but)
         except (OllmError, TimeoutError) as error:
             log.warning("nothing was recalled", exc_info=error)
             return ()
-        room, chosen = self.budget, list[Retrieval]()
-        for passage in found:
-            if passage.covered >= COVERED and passage.tokens <= room:
+        fitting = [each for each in found if each.covered >= COVERED or each.closeness >= CLOSE]
+        return tuple(each.retrieval for each in self.within_budget(fitting))
+
+    def within_budget(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Return the best passages that fit into the budget together."""
+        room, chosen = self.budget, list[Passage]()
+        for passage in passages:
+            if passage.tokens <= room:
                 room -= passage.tokens
-                chosen.append(passage.retrieval)
-        return tuple(chosen)
+                chosen.append(passage)
+        return chosen
+
+
+async def _given(asking: asyncio.Task[Sequence[float]]) -> Sequence[float]:
+    """Return a vector; nothing if the settings name a model that makes none."""
+    try:
+        return await asking
+    except OllmError as error:
+        log.warning("not searched by meaning", exc_info=error)
+        return ()
 
 
 async def _with_store_errors(work: Awaitable[R]) -> R:
@@ -267,26 +315,18 @@ async def _with_store_errors(work: Awaitable[R]) -> R:
         raise StoreError(f"the history cannot be searched: {reason}", hint) from error
 
 
-def _passage(session: SessionHits, hit: Hit, covered: float) -> Passage:
+def _passage(title: str, hit: Hit) -> Passage:
     text = hit.snippet.text
     tokens = round(careful_estimate(text))
-    return Passage(*hit[:1], session.title, *hit[1:4], text, tokens, covered)
+    facts = (title, hit.message_id, hit.role, hit.timestamp)
+    return Passage(hit.session_id, *facts, text, tokens, hit.covered, hit.closeness, hit.why)
 
 
-async def _ranked(found: list[Passage], words: str, embed: Embed) -> list[Passage]:
-    """Passages in the order of both ranks, by words and by meaning, joined by reciprocal rank
-    fusion: 1/(60 + rank) in each, added up. 60 is the usual constant."""
-    compared = [passage.text[:COMPARED_CHARACTERS] for passage in found[:COMPARED]]
-    question, *others = await embed([words[:COMPARED_CHARACTERS], *compared])
-    alike = [_likeness(question, other) for other in others]
-    nearest = sorted(range(len(alike)), key=lambda at: -alike[at])
-    scores = {at: 1 / (60 + at) for at in range(len(found))}
-    for rank, at in enumerate(nearest):
-        scores[at] += 1 / (60 + rank)
-    return [found[at] for at in sorted(scores, key=lambda at: -scores[at])]
-
-
-def _likeness(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of the angle between two vectors; 0 if one of them is zero."""
-    lengths = sum(x * x for x in one) * sum(x * x for x in other)
-    return sum(x * y for x, y in zip(one, other, strict=True)) / lengths**0.5 if lengths else 0.0
+def _each_once(found: Sequence[Passage]) -> list[Passage]:
+    """Return passages without those that say nearly the same as a better one."""
+    chosen: list[tuple[frozenset[str], Passage]] = []
+    for passage in found:
+        words = frozenset(passage.text.lower().split())
+        if not any(len(words & other) >= ALIKE * len(words | other) for other, _ in chosen):
+            chosen.append((words, passage))
+    return [passage for _, passage in chosen]

@@ -6,20 +6,23 @@ Instructions are used only after the user has agreed to them, and only as they w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import UsageError
+from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import INSTRUCTIONS
 from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
+from ollm_tui.engine.project.project_state import active_tasks, recent_errors
 from ollm_tui.services.files.git_program import git_state
 from ollm_tui.services.safety.project_trust import Trust, Verdict, digest_of
+from ollm_tui.services.tasks.project_tasks import ProjectTasks
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
+from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.files.beneath import Beneath
 
@@ -30,7 +33,9 @@ INSTRUCTION_FILES = ("AGENTS.md", ".ollm/OLLM.md")
 LARGEST_BYTES = 100_000
 """The size up to which a file of instructions is read."""
 INSTRUCTIONS_PRIORITY = 90
-TREE, GIT = "tree", "git"
+TREE, GIT, TASKS, ERRORS = "tree", "git", "tasks", "errors"
+COMPUTED = (TREE, GIT, TASKS, ERRORS)
+"""What can be computed of a project, in the order of `/context project`."""
 COMPUTED_PRIORITY = 30
 COMPUTED_TOKENS = 2_000
 """The most tokens that the tree, or the state of the repository, may take."""
@@ -65,6 +70,8 @@ class ProjectContext:
         self.root = root
         self._settings = settings
         self._trust = trust
+        self.tasks = ProjectTasks(root)
+        """The tasks of the project, where it has some."""
 
     @cached_property
     def files(self) -> ProjectFiles:
@@ -93,6 +100,14 @@ class ProjectContext:
         """Store the user's answer about these instructions; it holds until they change."""
         self._trust.keep(self._subject, instructions.digest, verdict)
 
+    def trusts_settings(self, places: Locations, digest: str) -> bool | None:
+        """Whether a project's settings with this content count; None if the user must be asked."""
+        return self._trust.accepts_settings(places.project, digest)
+
+    def keep_settings_verdict(self, digest: str, verdict: Verdict) -> None:
+        """Store the user's answer about the settings; it holds until they change."""
+        self._trust.keep_settings(self.root, digest, verdict)
+
     async def use(self, notes: ConversationNotes, instructions: Instructions) -> None:
         """Add instructions that the user agreed to to every prompt of a session, in place of
         earlier ones."""
@@ -120,10 +135,37 @@ class ProjectContext:
             await self.use(notes, found)
 
     async def add(self, notes: ConversationNotes, key: str) -> None:
-        """Add the file tree or the state of git, as it is now, to every prompt of a session.
-        UsageError if there are no files, or no repository."""
-        content = await (self._tree() if key == TREE else self._git())
+        """Add one of COMPUTED, as it is now, to every prompt of a session. UsageError if the
+        project has nothing of the kind."""
+        match key:
+            case "tree":
+                content = await self._tree()
+            case "git":
+                content = await self._git()
+            case "tasks":
+                content = await self._capped(partial(active_tasks, self.tasks), "no active tasks")
+            case _:
+                errors = partial(recent_errors, self.root, notes.state)
+                content = await self._capped(errors, "no recent errors")
         await notes.add(key, content, COMPUTED_PRIORITY, source="system", origin=key)
+
+    async def add_all(self, notes: ConversationNotes) -> list[str]:
+        """Add all of COMPUTED that the project has; returns what was added."""
+        added: list[str] = []
+        for key in COMPUTED:
+            try:
+                await self.add(notes, key)
+            except OllmError:
+                continue
+            added.append(key)
+        return added
+
+    async def _capped(self, read: Callable[[], list[str]], nothing: str) -> str:
+        lines = await asyncio.to_thread(read)
+        if not lines:
+            raise UsageError(f"there are {nothing}", "/context list shows what is there")
+        kept = _within_cap(lines)
+        return "\n".join(kept if len(kept) == len(lines) else [*kept, "…"])
 
     async def _tree(self) -> str:
         paths = sorted(await self.files.paths())

@@ -15,7 +15,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionBusy, StoreError, UsageError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.intake import clean
-from ollm_tui.core.provider import CanEmbed, ProviderSource
+from ollm_tui.core.provider import ProviderSource
+from ollm_tui.core.session.continuation import continuation
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session, SessionSummary, new_session_id
 from ollm_tui.engine.context.budget import BudgetRules
@@ -24,9 +25,15 @@ from ollm_tui.engine.context.system_prompt import DEFAULT_PROMPT
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.ephemeral_sessions import EphemeralSessions
 from ollm_tui.engine.conversation.model_choice import ModelChoice, ModelChooser
+from ollm_tui.engine.project.additions import Additions
+from ollm_tui.engine.project.file_passages import FilePassages
 from ollm_tui.engine.project.history_search import History
+from ollm_tui.engine.project.outside_events import OutsideEvents
+from ollm_tui.engine.project.pinned_task import PinnedTask
 from ollm_tui.engine.project.project_context import ProjectContext
+from ollm_tui.engine.project.search_model import SearchModels
 from ollm_tui.engine.snapshots.points import Point, Points
+from ollm_tui.engine.tools.tool_selection import ToolSelection
 from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.services.sessions.following import Followed, follow
 from ollm_tui.services.sessions.recording import Recorder, Recording
@@ -73,13 +80,23 @@ class Workspace:
         self._project = project
         self.project = ProjectContext(project, settings, trust or Trust(None))
         """Reads what the project's folder can add to the context."""
+        self.task = PinnedTask(self.project.tasks)
+        """Pins a task of the project to sessions."""
         self.hooks = hooks
         """The user's hooks, if there are any."""
         self._counters = counters or TokenCounters(None)
         self.tool_setup: ToolSetup | None = None
         """Makes the toolkits of conversations; None gives the model no tools."""
+        self.additions = Additions(
+            ToolSelection(settings.tools.max_offered), tasks=self.project.tasks, folder=project
+        )
+        """What MCP servers and extensions add."""
+        self.events = OutsideEvents()
+        """Passes on what happens in any session of this workspace."""
+        recording.topic.subscribe(self.events.publish)
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
+        self.snapshots.topic.subscribe(lambda event: self.events.publish(event))
         self._open: dict[str, Conversation] = {}
         self._ephemeral = EphemeralSessions(all_new=settings.retention.mode == "ephemeral")
         rules = BudgetRules.of(settings)
@@ -87,15 +104,16 @@ class Workspace:
             library, self.snapshots, self._open, self._on_disk, rules, self._ephemeral
         )
         """Reads and forks sessions at any of their points."""
-        embedding = settings.search.embedding_model
         self.history = History(
             library.store,
             recording.topic,
             most=settings.search.max_results,
             recall_tokens=settings.search.retrieval_tokens,
-            embed=Embedding(providers, embedding) if embedding else None,
+            models=SearchModels(providers, settings.search.embedding_model),
         )
         """Searches everything ever said."""
+        self.passages = FilePassages(self.project, library.store)
+        """Searches the files of the project."""
 
     @property
     def saving(self) -> Topic[StoreEvent]:
@@ -219,6 +237,19 @@ class Workspace:
             await conversation.save()
         return await self._on_disk(self._library.fork, session_id, message_id)
 
+    async def go_on(self, conversation: Conversation) -> str:
+        """Make a new session that goes on where a conversation ends, each naming the other; returns
+        its id. UsageError while the model answers."""
+        conversation.check_free()
+        session = continuation(conversation.state)
+        if conversation.is_kept:
+            session_id = await self._on_disk(self._library.add, session)
+        else:
+            self.snapshots.keep_in_memory(session.session_id)
+            session_id = self._ephemeral.add_copy(session)
+        await conversation.change(continuedIn=session_id)
+        return session_id
+
     async def discard(self, session_id: str) -> None:
         """Move a session to the trash. UsageError if it is open here, SessionBusy if it is in
         another process."""
@@ -266,6 +297,8 @@ class Workspace:
     async def close(self) -> None:
         """Close the providers and the store. Conversations have to be closed before."""
         await self.history.close()
+        await self.additions.close()
+        await self.passages.close()
         await self.project.close()
         await self._providers.close()
         await self._recording.close()
@@ -305,7 +338,10 @@ class Workspace:
                 keeps=recorder.is_kept,
                 sees_pictures=lambda: conversation.choice.images is True,
             )
+            conversation.tools.further = self.additions
+            self.additions.start()
         conversation.when_closed = forget
+        conversation.heard.subscribe(lambda event: self.events.publish(event, session_id))
         if self.settings.search.retrieval:
             conversation.recall = lambda words: self.history.recall.for_prompt(words, session_id)
         self._open[session_id] = conversation
@@ -333,28 +369,6 @@ class Workspace:
             await conversation.change(**fields)
         else:
             raise UsageError("nothing has been said yet", "send a message first")
-
-
-class Embedding:
-    """Makes embeddings with one model: `ollama/nomic-embed-text`, or without a provider's name a
-    model of the default one."""
-
-    def __init__(self, providers: ProviderSource, name: str) -> None:
-        self._providers = providers
-        self._name = name
-
-    async def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text. UsageError if the provider makes no embeddings, ProviderError
-        if it fails."""
-        server, _, model = self._name.partition("/")
-        if model and server in self._providers.names():
-            provider = await self._providers.get(server)
-        else:
-            (provider, _), model = await self._providers.select(None, None), self._name
-        if not isinstance(provider, CanEmbed):
-            hint = "search.embeddingModel is a provider and a model: ollama/nomic-embed-text"
-            raise UsageError(f"provider {provider.name} makes no embeddings", hint)
-        return await provider.embed(model, texts)
 
 
 class _OpenConversation(Conversation):

@@ -15,8 +15,6 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.branches import words_of
-from ollm_tui.core.session.compression import Shortening
-from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.core.session.encoding import to_tree
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.past_context import metadata_then
@@ -32,13 +30,18 @@ from ollm_tui.core.snapshot import (
     snapshot_of,
     with_shortened,
 )
-from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.engine.context.session_context import SessionContext
-from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.tools.conversation_tools import ConversationTools
-from ollm_tui.services.snapshots.restore_plan import restoration, standing, undoable, ways_back
+from ollm_tui.services.snapshots.restore_plan import (
+    UNDOABLE,
+    restoration,
+    standing,
+    undoable,
+    ways_back,
+)
 from ollm_tui.services.snapshots.restore_points import Snapshots, Thresholds
+from ollm_tui.services.tokens.prompt_count import PromptCount
 from ollm_tui.settings.schema import Snapshots as Settings
 
 if TYPE_CHECKING:
@@ -66,6 +69,8 @@ class ConversationSnapshots:
         self._check_free = check_free
         self.thresholds = Thresholds()
         """The callbacks for when the context fills up."""
+        self._fresh: str | None = None
+        """The snapshot that was taken last before something risky; None if one was used again."""
         self._refused: Message | None = None
         """The message of the last turn, if it was too long to be sent."""
         self._kept: tuple[str | None, Metadata] | None = None
@@ -93,9 +98,12 @@ class ConversationSnapshots:
 
     def now(self, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
         """The context as it is, as a snapshot that is not stored."""
+        count = self._context.count()
         return snapshot_of(
             self._session.state,
-            self._context.count().tokens,
+            count.tokens,
+            parts=count.parts.by_name(),
+            estimated=count.source == "estimated",
             reason=reason,
             name=" ".join(clean(name).split()),
             window=self._context.choice.window,
@@ -116,23 +124,70 @@ class ConversationSnapshots:
             raise UsageError("nothing has been said yet", "send a message first")
         if self._store is None:
             raise UsageError("this conversation keeps no snapshots", "open it from the store")
-        taken = await self._store.create(self.now("manual", name), ways_back(self.restores))
+        await self._context.recount()
+        taken = await self._store.create(self.now("manual", name), self._needed())
         assert taken is not None
         return taken
+
+    async def counted(self, snapshot: ContextSnapshot) -> ContextSnapshot:
+        """A snapshot with the tokens that its context takes by the present count: the number
+        that the gauge shows after going there."""
+        state = self._session.state
+        plan = restoration(snapshot, state)
+        branch = [*(state.branch(plan.head) if plan.head else ()), *plan.missing]
+        if plan.missing:
+            first = plan.missing[0].parent_id
+            branch = [*(state.branch(first) if first else ()), *plan.missing]
+        header = replace(
+            state.header, head=plan.head, metadata=plan.metadata, system_prompt=plan.system_prompt
+        )
+        view = await self._context.counted_view_of(header, branch)
+        return _with_count(snapshot, view.count)
 
     async def before(self, reason: Reason) -> str | None:
         """Store a snapshot before something risky; returns its id, or None if there is none.
 
-        A failure stops nothing: the store tells it, and the session has all that was said.
+        An automatic one of the same context is used again. A failure stops nothing: the store
+        tells it, and the session has all that was said.
         """
         if self._store is None or not len(self._session.state):
             return None
+        await self._context.recount()
+        now = self.now(reason)
         try:
-            taken = await self._store.create(self.now(reason), ways_back(self.restores))
+            if self._store.are_taken(reason) and (known := await self._same_as(now)):
+                return known
+            taken = await self._store.create(now, self._needed())
         except StoreError as error:
             log.warning("no snapshot before %s", reason, exc_info=error)
             return None
-        return taken.id if taken else None
+        self._fresh = taken.id if taken else None
+        return self._fresh
+
+    async def drop(self, snapshot_id: str) -> None:
+        """Remove the snapshot that `before` has just taken: nothing came of what it was for. One
+        that was there before stays."""
+        if self._store is None or snapshot_id != self._fresh:
+            return
+        self._fresh = None
+        try:
+            await self._store.delete(self._session.session_id, snapshot_id)
+        except StoreError as error:
+            log.warning("a snapshot that is not needed stays", exc_info=error)
+
+    async def _same_as(self, now: ContextSnapshot) -> str | None:
+        """The id of an automatic snapshot of the same context; None if there is none."""
+        for each in await self.list():
+            if each.is_automatic and each.head == now.head:
+                known = await self.get(each.id)
+                return each.id if _content(known) == _content(now) else None
+        return None
+
+    def _needed(self) -> frozenset[str]:
+        """The ids of snapshots that undo something: restores, and the last compressions."""
+        history = self._context.metadata.compression_history
+        standing = [each.snapshot for each in history if each.snapshot and not each.undone_at]
+        return ways_back(self.restores) | frozenset(standing[-UNDOABLE:])
 
     async def list(self) -> list[SnapshotSummary]:
         """The snapshots of this session, newest first."""
@@ -202,10 +257,9 @@ class ConversationSnapshots:
         full = (head, state.header.metadata)
         if head is None or self._store is None or self._kept == full:
             return
-        metadata = replace(state.header.metadata, token_count=self._tokens(head))
         reason: Reason = "overflow" if refused else "threshold"
-        snapshot = self._ending_with(head, metadata, reason)
-        await self._store.create(snapshot, ways_back(self.restores))
+        snapshot = self._ending_with(head, self._with_tokens(head, state.header.metadata), reason)
+        await self._store.create(snapshot, self._needed())
         self._kept = full
 
     async def _safety(self, last: Restore) -> ContextSnapshot | None:
@@ -236,19 +290,13 @@ class ConversationSnapshots:
     def _then(self, message_id: str, moment: str) -> Metadata:
         """The metadata as of when a message was the last one, with the tokens counted now."""
         metadata = metadata_then(self._session.state, message_id, moment)
-        return replace(metadata, token_count=self._tokens(message_id, metadata))
+        return self._with_tokens(message_id, metadata)
 
-    def _tokens(self, head: str, metadata: Metadata | None = None) -> int:
-        """Count the tokens of the prompt that ends with a message."""
-        state, context = self._session.state, self._context
-        metadata = metadata or state.header.metadata
-        assembly = assemble(
-            sections(replace(state.header, metadata=metadata), context.mode),
-            state.branch(head),
-            Marks.of(metadata),
-            Shortening.of(metadata.compressed, metadata.compression_history),
-        )
-        return context.counter.count(assembly.pieces, context.tools).tokens
+    def _with_tokens(self, head: str, metadata: Metadata) -> Metadata:
+        """Metadata with the tokens of the prompt that ends with a message."""
+        state = self._session.state
+        header = replace(state.header, head=head, metadata=metadata)
+        return with_count(metadata, self._context.view_of(header, state.branch(head)).count)
 
     def _ending_with(self, head: str, metadata: Metadata, reason: Reason) -> ContextSnapshot:
         """The conversation up to a message, as a snapshot that is not stored."""
@@ -257,6 +305,8 @@ class ConversationSnapshots:
         return snapshot_of(
             SessionState(session),
             metadata.token_count,
+            parts=metadata.token_parts,
+            estimated=metadata.tokens_estimated,
             reason=reason,
             window=window,
             files=self.files() if reason != "manual" else (),
@@ -281,6 +331,42 @@ class ConversationSnapshots:
         if self._store:
             self._store.tell_restored(self._session.session_id, snapshot.id)
         return note
+
+
+def with_count(metadata: Metadata, count: PromptCount) -> Metadata:
+    """Metadata that tell the tokens of the context as they were counted."""
+    return replace(
+        metadata,
+        token_count=count.tokens,
+        token_parts=count.parts.by_name(),
+        tokens_estimated=count.source == "estimated",
+    )
+
+
+def _content(snapshot: ContextSnapshot) -> ContextSnapshot:
+    """A snapshot without what differs between two of the same context: when and why it was taken,
+    and how its tokens were counted."""
+    return replace(
+        snapshot,
+        id="",
+        timestamp="",
+        reason="manual",
+        name="",
+        pinned=False,
+        token_count=0,
+        token_parts={},
+        tokens_estimated=False,
+        metadata=replace(snapshot.metadata, compression_ratio=1.0),
+    )
+
+
+def _with_count(snapshot: ContextSnapshot, count: PromptCount) -> ContextSnapshot:
+    return replace(
+        snapshot,
+        token_count=count.tokens,
+        token_parts=count.parts.by_name(),
+        tokens_estimated=count.source == "estimated",
+    )
 
 
 class SnapshotFiles:

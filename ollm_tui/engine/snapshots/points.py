@@ -7,23 +7,24 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import SessionNotFound, StoreError
+from ollm_tui.core.errors import SessionDamaged, SessionNotFound, StoreError
 from ollm_tui.core.session.branches import Branch, branches_of
 from ollm_tui.core.session.message import Message, sent_length
 from ollm_tui.core.session.past_context import state_then
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.core.session.timeline import Timeline, timeline_of, tokens_at
-from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, snapshot_of
+from ollm_tui.core.session.timeline import Timeline, timeline_of
+from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
 from ollm_tui.engine.context.budget import Budget, BudgetRules
 from ollm_tui.engine.context.prompt_message import FIRST_WORDS_CHARACTERS, checkpoint_text
 from ollm_tui.engine.conversation.ephemeral_sessions import EphemeralSessions
 from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots
 from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.closed_sessions import present
 from ollm_tui.services.snapshots.restore_plan import forked
 from ollm_tui.services.snapshots.restore_points import Snapshots
 from ollm_tui.services.snapshots.snapshot_library import SnapshotTotals
-from ollm_tui.services.tokens.prompt_count import GROUPS, Count, Group, Parts, shared_out
+from ollm_tui.services.tokens.prompt_count import GROUPS, Group, Parts, shared_out
 
 _CHARACTERS_PER_TOKEN = 4
 
@@ -42,11 +43,6 @@ class Held(Protocol):
     @property
     def snapshots(self) -> ConversationSnapshots:
         """The snapshots of the conversation."""
-        ...
-
-    @property
-    def live_tokens(self) -> Count:
-        """The tokens of the context as it is now."""
         ...
 
 
@@ -108,15 +104,20 @@ class Points:
     async def overview(self, session_id: str) -> Overview:
         """A session with its branches, snapshots and timeline.
 
-        Of a deleted session only the snapshots are left; SessionNotFound if there are none.
+        Of a deleted or damaged session only the snapshots are left; SessionNotFound or
+        SessionDamaged if there are none.
         """
         snapshots = tuple(await self._snapshots.list(session_id))
-        state = await self._state_or_none(session_id)
-        if state is None:
+        try:
+            state = await self.state(session_id)
+        except (SessionNotFound, SessionDamaged):
             if not snapshots:
-                raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+                raise
             state = _without_words(session_id, snapshots)
-        return Overview(state, branches_of(state), snapshots, timeline_of(state, snapshots))
+        held = self._held.get(session_id)
+        now = held.snapshots.now().token_count if held and held.state is state else None
+        timeline = timeline_of(state, snapshots, now)
+        return Overview(state, branches_of(state), snapshots, timeline)
 
     async def at(self, point: Point, state: SessionState | None = None) -> ContextSnapshot:
         """The context at a point, as a snapshot; `state` is the session, if it is known.
@@ -126,26 +127,26 @@ class Points:
         if point.snapshot:
             held = self._held.get(point.session_id)
             known = state or (held.state if held else None)
-            return await self._snapshots.get(point.session_id, point.snapshot, known)
+            snapshot = await self._snapshots.get(point.session_id, point.snapshot, known)
+            return await held.snapshots.counted(snapshot) if held else snapshot
         state = state or await self.state(point.session_id)
         if not point.message:
-            return snapshot_of(state, self._tokens_now(state), reason="manual")
+            return self._now(state)
         if point.message not in state:
             raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
         held = self._held.get(point.session_id)
         # Only an open conversation has a counter; others have to do with what was recorded.
         if held and held.state is state:
             return held.snapshots.at(point.message)
-        there = state_then(state, point.message, clock.now())
-        return snapshot_of(there, there.header.metadata.token_count, reason="manual")
+        return present(state_then(state, point.message, clock.now()))
 
     def budget(self, snapshot: ContextSnapshot) -> Budget:
         """The estimated budget of the context in a snapshot."""
         return Budget.of(snapshot.window, parts_of(snapshot), self._rules)
 
     async def session(self, point: Point) -> Session:
-        """A point as a new session; one at a snapshot also if the session was deleted.
-        StoreError if it is unreadable."""
+        """A point as a new session; one at a snapshot also if the session was deleted or is
+        damaged. StoreError if it is unreadable."""
         if point.snapshot:
             state = await self._state_or_none(point.session_id)
             return forked(await self.at(point), state)
@@ -163,24 +164,25 @@ class Points:
             return self._ephemeral.add_copy(session)
         return await self._on_disk(self._library.add, session)
 
-    def _tokens_now(self, state: SessionState) -> int:
-        """The tokens of the context: counted if the session is open here, else as last known."""
+    def _now(self, state: SessionState) -> ContextSnapshot:
+        """A session as it is: counted if it is open here, else with its last known tokens."""
         held = self._held.get(state.header.session_id)
-        if held and held.state is state:
-            return held.live_tokens.tokens
-        known, head = state.header.metadata.token_count, state.header.head
-        return known or (tokens_at(state, head) if head else 0)
+        return held.snapshots.now() if held and held.state is state else present(state)
 
     async def _state_or_none(self, session_id: str) -> SessionState | None:
+        """A session, or None if it was deleted or is damaged: its snapshots are left."""
         try:
             return await self.state(session_id)
-        except SessionNotFound:
+        except (SessionNotFound, SessionDamaged):
             return None
 
 
 def parts_of(snapshot: ContextSnapshot) -> Parts:
-    """The tokens of each part of a snapshot, estimated from lengths; they add up to its own count
-    if it has one."""
+    """The tokens of each part of a snapshot: as they were counted, else estimated from lengths.
+    They add up to its own count if it has one."""
+    stored = Parts.named(snapshot.token_parts)
+    if snapshot.token_parts and stored.total == snapshot.token_count:
+        return stored
     lengths: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     lengths["system"] = len(snapshot.system_prompt)
     lengths["system"] += sum(len(entry.content) for entry in snapshot.context_entries)

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.snapshot import FileVersion, Reason
-from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
+from ollm_tui.core.tool import (
+    APPROVAL_MODES,
+    Action,
+    ApprovalMode,
+    Decision,
+    Tool,
+    Verdict,
+    wire_name,
+)
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
 from ollm_tui.engine.tools.tool_calls import Approvals, AroundCalls, RunHooks, ToolCalls
 from ollm_tui.engine.tools.tool_output import allowance, cut
+from ollm_tui.engine.tools.tool_selection import ToolSelection
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
@@ -24,6 +36,8 @@ if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileWatch
     from ollm_tui.services.safety.grants import Grant
 
+PLACE_OF_READING = 2
+"""Where the tool that reads cut outputs stands among the others."""
 SPEC_SHARE = 0.25
 """Share of the limit that the descriptions of tools may take; the last tools are left out first."""
 
@@ -34,8 +48,7 @@ class ToolKit(NamedTuple):
     tools: tuple[Tool, ...]
     """The most useful first."""
     policy: Policy
-    redact: Callable[[str], str]
-    """Takes secrets out of a text."""
+    redactor: Redactor
     files: FileWatch | None
     """Copies of the files that tools change; None where the session keeps none."""
     sandbox_words: str
@@ -43,6 +56,29 @@ class ToolKit(NamedTuple):
 
 
 MakeToolKit = Callable[[HeldSession, ConversationGoals], Awaitable[ToolKit]]
+
+
+class FurtherTools(Protocol):
+    """Tools that come from elsewhere, and may come and go: of MCP servers and extensions."""
+
+    selection: ToolSelection
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether `ready` takes no time."""
+        ...
+
+    async def ready(self) -> None:
+        """Wait until these tools are known."""
+        ...
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools there are now."""
+        ...
+
+    async def checked(self, tool: str, output: str) -> str:
+        """What the model gets of an output; an extension may replace or withhold it."""
+        ...
 
 
 class ConversationTools:
@@ -65,10 +101,15 @@ class ConversationTools:
         self._toolkit: ToolKit | None = None
         self._making: asyncio.Future[ToolKit] | None = None
         self._offered: dict[str, Tool] = {}
+        self._has_cut = False
+        """Whether an output was cut since the conversation was opened."""
         self._approvals = Approvals()
         self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch)
         self.make_toolkit: MakeToolKit | None = None
         """Makes the tools; without it there are none."""
+        self.further: FurtherTools | None = None
+        """Tools of servers and extensions, where there are any."""
+        self._selection = ToolSelection(settings.tools.max_offered)
         self.approval_mode: ApprovalMode = "ask"
         self.loops = LoopWatch(
             session, change_metadata, settings.loop_detection, self._asks, self._before_loop
@@ -79,14 +120,18 @@ class ConversationTools:
     @property
     def is_ready(self) -> bool:
         """Whether the tools are loaded, or none are needed, so that `ready` takes no time."""
-        is_missing = self.make_toolkit and self._toolkit is None
+        is_missing = self.make_toolkit and (
+            self._toolkit is None or not (self.further is None or self.further.is_ready)
+        )
         return not (is_missing and self._can_use_tools)
 
     async def ready(self) -> bool:
         """Load the tools and offer them, if the model can use any. Whether others are offered now
         than before, which changes the length of the prompt."""
         toolkit = await self._made() if self._can_use_tools else None
-        return self._offer(self._fitting(self._allowed(toolkit.tools)) if toolkit else {})
+        if toolkit and self.further:
+            await self.further.ready()
+        return self._offer(self._fitting(self._allowed(toolkit)) if toolkit else {})
 
     async def model_refused(self) -> None:
         """Remember that the model cannot use tools, and offer it none."""
@@ -97,6 +142,16 @@ class ConversationTools:
     def offered(self) -> tuple[str, ...]:
         """The names of the tools the model is told about."""
         return tuple(self._offered)
+
+    @property
+    def known(self) -> tuple[Tool, ...]:
+        """All tools, also those that are not offered now; empty until they are loaded."""
+        own = self._toolkit.tools if self._toolkit else ()
+        return (*own, *(self.further.tools() if self.further else ()))
+
+    def cost(self, tool: Tool) -> int:
+        """About how many tokens the description of a tool takes in every prompt."""
+        return self._context.counter.tools((tool.spec,))
 
     def named(self, name: str) -> str:
         """The real name of a tool that a model asked for: small models spell names freely. One
@@ -166,7 +221,8 @@ class ConversationTools:
             self.loops,
             self._around,
             self._shorten,
-            toolkit.redact,
+            toolkit.redactor,
+            self.further.checked if self.further else None,
         )
 
     def file_versions(self) -> tuple[FileVersion, ...]:
@@ -185,6 +241,16 @@ class ConversationTools:
             if call.id == call_id:
                 return call.result.return_display or call.result.llm_content
         return None
+
+    def _cut_output(self, call_id: str) -> str | None:
+        """All that a call printed; without an id, what the last output was that was cut."""
+        return self.whole_output(call_id or next(self._cut_calls(), ""))
+
+    def _cut_calls(self) -> Iterator[str]:
+        """The ids of the calls of which the model was not given all, the latest first."""
+        for call in reversed(self._session.state.tool_calls):
+            if call.result.return_display is not None and not call.is_command:
+                yield call.id
 
     @property
     def _can_use_tools(self) -> bool:
@@ -208,16 +274,35 @@ class ConversationTools:
         assert self._toolkit is not None
         return self._toolkit.policy.judge(tool, action, self.approval_mode)
 
-    def _allowed(self, tools: tuple[Tool, ...]) -> dict[str, Tool]:
-        """The tools that the mode and the settings allow, by name."""
-        of_mode, rules = self._context.mode.tools, self._settings.tools
-        return {
-            tool.spec.name: tool
-            for tool in tools
-            if (of_mode is None or tool.spec.name in of_mode)
-            and any(fnmatchcase(tool.spec.name, each) for each in rules.allowed)
-            and rules.permissions.get(tool.spec.name) != "deny"
-        }
+    def _allowed(self, toolkit: ToolKit) -> dict[str, Tool]:
+        """The tools that the mode and the settings allow, by name. Reading what was cut is offered
+        once something was: every description takes room in the window."""
+        own = [each for each in toolkit.tools if self._is_of_mode(each.spec.name)]
+        if own and (self._has_cut or next(self._cut_calls(), None)):
+            # Not last, since those are left out first.
+            own.insert(PLACE_OF_READING, self._read_output())
+        selection, further = self._selection, list[Tool]()
+        if self.further:
+            selection = self.further.selection
+            further = [each for each in self.further.tools() if self._is_of_mode(each.spec.name)]
+        allowed = [
+            [tool for tool in tools if self._allow(tool.spec.name)] for tools in (own, further)
+        ]
+        return {tool.spec.name: tool for tool in selection.arrange(*allowed)}
+
+    def _is_of_mode(self, name: str) -> bool:
+        of_mode = self._context.mode.tools
+        return of_mode is None or any(fnmatchcase(name, each) for each in of_mode)
+
+    def _allow(self, name: str) -> bool:
+        rules = self._settings.tools
+        is_named = any(fnmatchcase(name, each) for each in rules.allowed)
+        return is_named and rules.permissions.get(name) != "deny"
+
+    def _read_output(self) -> Tool:
+        from ollm_tui.tools.read_output import ReadOutput
+
+        return ReadOutput(self._cut_output)
 
     def _fitting(self, tools: dict[str, Tool]) -> dict[str, Tool]:
         """The first tools, as many as the window has room for; at least one."""
@@ -232,12 +317,13 @@ class ConversationTools:
 
     def _offer(self, tools: Mapping[str, Tool]) -> bool:
         """Tell the model about these tools from now on; whether they are others than before."""
-        if list(tools) == list(self._offered):
-            return False
+        specs = tuple(replace(tool.spec, name=wire_name(name)) for name, tool in tools.items())
         self._offered = dict(tools)
-        self._context.tools = tuple(tool.spec for tool in tools.values())
-        self._context.forget_count()
+        if specs == self._context.tools:
+            return False
+        self._context.tools = specs
         self._context.read = 0  # measured with the other tools in the prompt
+        self._session.changed.publish(None)
         return True
 
     def _asks(self) -> bool:
@@ -246,13 +332,20 @@ class ConversationTools:
     async def _before_loop(self) -> str | None:
         return self._around.snapshot_id
 
-    async def _shorten(self, text: str) -> str:
-        """An output cut to what the window allows; counted in a thread, it may be long."""
+    async def _shorten(self, text: str, call_id: str) -> str:
+        """An output cut to what the window allows; counted in a thread, it may be long. Once one
+        was cut, the model can read the rest."""
         room = self._context.budget(self._context.count()).room
         tokens = allowance(room.limit if room else None)
         if len(text) <= tokens:
             return text
-        return await asyncio.to_thread(cut, text, tokens, self._context.counter.text_tokens)
+        reading = call_id if self._allow("read_output") else ""
+        count = self._context.counter.text_tokens
+        short = await asyncio.to_thread(cut, text, tokens, count, reading)
+        if short != text and not self._has_cut:
+            self._has_cut = True
+            await self.ready()
+        return short
 
 
 def _plain(name: str) -> str:

@@ -21,6 +21,7 @@ from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import Action, Decision, PlannedCall, Tool, ToolOutcome, Verdict
 from ollm_tui.core.tool_events import (
+    REFUSED,
     AnyToolEvent,
     ApprovalAnswered,
     ApprovalRequested,
@@ -31,6 +32,8 @@ from ollm_tui.core.tool_events import (
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.loops.loop_watch import LoopWatch
+from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.redaction.stream_redactor import StreamRedactor
 from ollm_tui.settings.schema import HookEvent
 
 if TYPE_CHECKING:
@@ -94,6 +97,9 @@ log = logging.getLogger(__name__)
 CANCELLED = "cancelled by the user"
 KEPT_CHARACTERS = 20_000
 """How much is kept of what a cancelled call had printed: its end, which says how far it came."""
+NOT_ALLOWED = "not allowed: "
+"""How the answer to a call begins that the rules refuse."""
+ANOTHER_WAY = "do it another way, or ask the user"
 NOBODY_TO_ASK = "the user would have to be asked, and nobody can be here"
 
 Remember = Callable[[str, Action, Verdict, Decision], None]
@@ -159,9 +165,11 @@ class ToolCalls:
         approvals: Approvals,
         loops: LoopWatch,
         around: AroundCalls,
-        shorten: Callable[[str], Awaitable[str]],
-        redact: Callable[[str], str],
+        shorten: Callable[[str, str], Awaitable[str]],
+        redactor: Redactor,
+        check: Callable[[str, str], Awaitable[str]] | None = None,
     ) -> None:
+        self._check = check
         self._session = session
         self._tools = tools
         self._judge = judge
@@ -169,7 +177,7 @@ class ToolCalls:
         self._loops = loops
         self._around = around
         self._shorten = shorten
-        self._redact = redact
+        self._redactor = redactor
 
     async def events(
         self, reply: Message, stoppable: Stoppable
@@ -177,7 +185,8 @@ class ToolCalls:
         """The events of all calls of a reply, in order; after a stop, the rest is recorded as
         cancelled: the model needs an answer to every call."""
         for call in reply.tool_calls:
-            if found := self._loops.called(call.name, call.args, call.call_id):
+            found = self._loops.called(call.name, call.args, call.call_id)
+            if found and not stoppable.stopped:
                 async with aclosing(self._loops.pause(found, stoppable)) as pausing:
                     async for event in pausing:
                         yield event
@@ -217,17 +226,18 @@ class ToolCalls:
     async def _attempt(
         self, reply: Message, progress: _Progress, stoppable: Stoppable
     ) -> AsyncGenerator[AnyToolEvent, None]:
-        """The events of a call until it has an outcome. ToolError if it is not allowed, or cannot
-        be done."""
+        """The events of a call until it has an outcome. ToolError if it cannot be done."""
         call = progress.call
         planned = await self._plan(call)
         action = planned.action
         verdict = self._judge(call.name, action)
         if verdict.ruling == "deny":
-            raise ToolError(f"not allowed: {verdict.reason}", "do it another way, or ask the user")
+            progress.outcome = _not_allowed(f"{verdict.reason} ({ANOTHER_WAY})")
+            return
         if verdict.ruling == "ask":
             if not self._approvals.can_ask:
-                raise ToolError(f"not allowed: {NOBODY_TO_ASK} ({verdict.reason})")
+                progress.outcome = _not_allowed(f"{NOBODY_TO_ASK} ({verdict.reason})")
+                return
             # Before the event: the front end may answer while it handles it.
             answer = self._approvals.ask(call.call_id)
             yield ApprovalRequested(reply.id, call, action, verdict)
@@ -265,6 +275,7 @@ class ToolCalls:
     ) -> AsyncGenerator[ToolOutputArrived, None]:
         """The output of a call as it comes; without an outcome if it was stopped."""
         call, printed, news = progress.call, list[str](), asyncio.Event()
+        stream = StreamRedactor(self._redactor)
 
         def tell(text: str) -> None:
             printed.append(text)
@@ -278,10 +289,11 @@ class ToolCalls:
                     return
                 news.clear()
                 if printed:
-                    text = "".join(printed)
+                    text = stream.feed("".join(printed))
                     printed.clear()
                     progress.printed = (progress.printed + text)[-KEPT_CHARACTERS:]
-                    yield ToolOutputArrived(call.call_id, self._redact(text))
+                    if text:
+                        yield ToolOutputArrived(call.call_id, text)
         finally:
             if not running.done():
                 running.cancel()
@@ -299,8 +311,10 @@ class ToolCalls:
     ) -> ToolResultPart:
         """Record a result as a message for the model and as a tool call. If the model gets a cut
         output, the tool call has all of it."""
-        whole = self._redact(clean(outcome.text))
-        content = await self._shorten(whole)
+        whole = self._redactor.redact(outcome.text)
+        if self._check and not outcome.is_ours:
+            whole = self._redactor.redact(await self._check(call.name, whole))
+        content = await self._shorten(whole, call.call_id)
         result = ToolResultPart(
             call_id=call.call_id,
             name=call.name,
@@ -318,9 +332,8 @@ class ToolCalls:
             parent_id=self._session.state.header.head,
         )
         display = whole if whole != content else None
-        executed = ToolCall(
-            call.call_id, call.name, call.args, ToolResult(content, display), moment
-        )
+        answer = ToolResult(content, display, trusted=outcome.is_ours)
+        executed = ToolCall(call.call_id, call.name, call.args, answer, moment)
         await self._session.record(
             MessageAdded(at=moment, message=message), ToolCallAdded(at=moment, tool_call=executed)
         )
@@ -332,7 +345,11 @@ def _failure(error: OllmError) -> ToolOutcome:
     return ToolOutcome(text, is_error=True, summary="failed")
 
 
+def _not_allowed(why: str) -> ToolOutcome:
+    return ToolOutcome(f"{NOT_ALLOWED}{why}", is_error=True, changed=False, summary="refused")
+
+
 def _refusal(decision: Decision) -> ToolOutcome:
     words = clean(decision.words).strip()
-    text = f"the user refused this: {words}" if words else "the user refused this"
+    text = f"{REFUSED}: {words}" if words else REFUSED
     return ToolOutcome(text, is_error=True, changed=False, summary="refused", is_ours=True)

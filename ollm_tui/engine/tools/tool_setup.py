@@ -77,6 +77,7 @@ class ToolSetup:
             root=self.project,
             scope=tuple(scope),
             jobs=jobs.service,
+            redactor=jobs.redactor,
             session_id=session.session_id,
             open_shell=lambda: jobs.open(session.session_id),
             goals=goals,
@@ -103,7 +104,7 @@ class ToolSetup:
                 Grants(self.home, self.project, writes=keeps),
                 lambda: sandbox.confines,
             ),
-            redact=jobs.redact,
+            redactor=jobs.redactor,
             files=watch if keeps else None,
             sandbox_words=sandbox.words,
         )

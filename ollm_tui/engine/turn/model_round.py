@@ -7,12 +7,13 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from math import ceil
 from typing import assert_never
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import BadAnswer, OllmError, OverLimit, ProviderError
+from ollm_tui.core.errors import BadAnswer, OllmError, OverLimit, ProviderError, RateLimited
 from ollm_tui.core.events import (
     AnyTurnEvent,
     Prepared,
@@ -31,8 +32,9 @@ from ollm_tui.core.provider import (
     ReasoningDelta,
     TextDelta,
     ToolCallArrived,
+    vendor_of,
 )
-from ollm_tui.core.session.message import Message, Status, ToolCallPart, new_id
+from ollm_tui.core.session.message import Message, Opaque, Status, ToolCallPart, new_id
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.tools.conversation_tools import ConversationTools
@@ -45,6 +47,11 @@ QUIET_SECONDS = 0.5
 """How long the check of a prompt may take before the user is told what is waited for."""
 GETTING_READY = "getting ready to answer"
 """Shown while a prompt is checked: a server that counts it may have to start first."""
+
+LONGEST_WAIT_SECONDS = 3600.0
+"""If a server asks for a longer wait, the turn fails and says when to come back."""
+MOST_WAITS = 5
+"""How often a server may ask to be waited for in one round."""
 
 log = logging.getLogger(__name__)
 
@@ -62,11 +69,14 @@ class ModelRound:
         tools: ConversationTools,
     ) -> None:
         self._session_id = recorder.state.header.session_id
+        self._choice = choice
         self._provider = choice.provider
+        self._vendor = vendor_of(choice.provider)
         self._check = check
         self._stoppable = stoppable
         self._tools = tools
         self._said: list[str] = []
+        self._waits = 0
         self._reply = Reply(
             recorder,
             Message(
@@ -108,7 +118,8 @@ class ModelRound:
 
     async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """The events of the reply; without a reply begun, it is asked for again after making room
-        for a prompt that is too long, or without the tools that the model refuses."""
+        for a prompt that is too long, after the wait that a busy server asks for, or without the
+        tools that the model refuses."""
         stoppable = self._stoppable
         while not stoppable.stopped:
             try:
@@ -125,11 +136,30 @@ class ModelRound:
                 async with aclosing(room):
                     while (event := await stoppable.wait(anext(room, None))) is not None:
                         yield event
+            except RateLimited as error:
+                async with aclosing(self._count_down(error)) as seconds:
+                    async for second in seconds:
+                        yield second
             except ProviderError as error:
                 if self._reply.begun or not self._tools.offered or not _is_about_tools(error):
                     raise
                 await self._tools.model_refused()
         yield TurnCancelled(await self._reply.finish("cancelled"))
+
+    async def _count_down(self, error: RateLimited) -> AsyncGenerator[Prepared, None]:
+        """Wait as long as a busy server asks for, with an event each second; the error itself if
+        it does not say, or if that is too long, or if a reply has begun."""
+        wait, self._waits = error.retry_after, self._waits + 1
+        if wait is None or self._reply.begun or self._waits > MOST_WAITS:
+            raise error
+        if wait > LONGEST_WAIT_SECONDS:
+            raise RateLimited(error.message, f"it wants to be asked again in {_time(wait)}", wait)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + wait
+        while (left := end - loop.time()) > 0 and not self._stoppable.stopped:
+            said = f"{self._provider.name} is busy · trying again in {_time(left)}"
+            yield Prepared(said, 1 - left / wait)
+            await self._stoppable.wait(asyncio.sleep(min(left, 1.0)))
 
     async def _ask(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """Send one request. OverLimit if its prompt is too long, BadAnswer if the stream has no
@@ -194,7 +224,13 @@ class ModelRound:
         status: Status = "length" if end.finish == "length" else "complete"
         calls = [] if self._reply.calls else stray_calls("".join(self._said), self._is_offered)
         asked = [self._call(call) for call in calls]
-        message = await self._reply.finish(status, usage=end.usage, model=end.model)
+        opaque = None
+        if end.opaque:
+            asked_model = self._reply.message.model or ""
+            opaque = Opaque(vendor=self._vendor, model=asked_model, items=end.opaque)
+        message = await self._reply.finish(
+            status, usage=self._choice.priced(end.usage), model=end.model, opaque=opaque
+        )
         cut = await self._check.after(end.usage)
         if cut is None:
             return [*asked, TurnFinished(message)]
@@ -204,6 +240,16 @@ class ModelRound:
     async def _fail(self, error: OllmError) -> TurnFailed:
         message = await self._reply.finish("failed", error=error.message)
         return TurnFailed(error.message, error.hint, type(error).__name__, message)
+
+
+def _time(seconds: float) -> str:
+    """A wait in words: seconds for a minute, then minutes, then hours."""
+    whole = ceil(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < LONGEST_WAIT_SECONDS:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole / LONGEST_WAIT_SECONDS:.1f} h"
 
 
 def _is_about_tools(error: ProviderError) -> bool:

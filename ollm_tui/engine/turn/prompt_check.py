@@ -99,8 +99,7 @@ class PromptCheck:
         if usage is None or usage.input_tokens <= 0:
             return None
         context, read = self._context, usage.input_tokens
-        whole = await context.counter.measured(context.assembly.pieces, context.tools, read)
-        context.forget_count()
+        whole = await context.measured(read)
         # The prompt only grew since `context.read` was measured: less than that was cut off too,
         # even if it is not far enough below the estimate.
         least = context.read if whole else self._least()
@@ -114,9 +113,7 @@ class PromptCheck:
         prompt should still fit, a smaller window than the server said it had."""
         context = self._context
         if error.prompt_tokens:
-            pieces = context.assembly.pieces
-            await context.counter.measured(pieces, context.tools, error.prompt_tokens)
-            context.forget_count()
+            await context.measured(error.prompt_tokens)
         self._count = context.count()
         if self._over():
             return

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.intake import IntakeFilter
-from ollm_tui.core.session.message import Message, Status, ToolCallPart, Usage
+from ollm_tui.core.session.message import Message, Opaque, Part, Status, ToolCallPart, Usage
 from ollm_tui.core.session.record import AnyRecord, MessageAdded, MessageFinished, TextAppended
 from ollm_tui.services.sessions.recording import Recorder
 
@@ -67,6 +67,7 @@ class Reply:
         usage: Usage | None = None,
         model: str | None = None,
         error: str | None = None,
+        opaque: Opaque | None = None,
     ) -> Message:
         """Record the end and everything not recorded yet; returns the whole message.
 
@@ -80,6 +81,9 @@ class Reply:
         # A filter may still hold back half of a surrogate pair.
         for kind, rest in self._filters.items():
             self._take(kind, rest.finish())
+        parts: tuple[Part, ...] = tuple(self._calls)
+        if opaque is not None:
+            parts = (*parts, replace(opaque, calls=tuple(call.call_id for call in self._calls)))
         end = MessageFinished(
             at=clock.now(),
             message_id=self.message.id,
@@ -87,7 +91,7 @@ class Reply:
             usage=usage,
             model=model,
             error=error,
-            parts=tuple(self._calls),
+            parts=parts,
         )
         await self._recorder.record(*self._due_records(), end)
         return self._recorder.state[self.message.id]

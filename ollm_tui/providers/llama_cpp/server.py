@@ -20,6 +20,8 @@ import msgspec
 
 NICENESS = 5
 """The server must not slow down the rest of the machine."""
+LEAST = 19
+"""The niceness of work that nobody waits for."""
 SLEEP_IDLE_SECONDS = 300
 """After this time without a request the model is unloaded; the next one loads it again."""
 BATCH_TOKENS = 128
@@ -41,6 +43,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     window: int
     key: str
+    makes_vectors: bool = False
+    """Whether it turns texts into vectors, with the least claim on the processor."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +72,7 @@ class _Parameters(Protocol):
     n_parallel: int
     n_batch: int
     n_ubatch: int
+    embedding: bool
     cpuparams: _Threads
     cpuparams_batch: _Threads
     hostnames: list[str]
@@ -80,6 +85,7 @@ class _Parameters(Protocol):
     sleep_idle_seconds: int
     cache_ram_mib: int
     fit_params: bool
+    prefill_assistant: bool
 
 
 class _Server(Protocol):
@@ -106,7 +112,7 @@ def main() -> None:
         return
     threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
     stdout = _keep_stdout_for_the_answer()
-    os.nice(NICENESS)
+    os.nice(LEAST if order.makes_vectors else NICENESS)
     try:
         server = _serve(order)
     except ImportError as error:
@@ -137,6 +143,11 @@ def _parameters(parameters: _Parameters, order: Order) -> _Parameters:
     # Writing tokens is faster with one thread on a busy machine; reading the prompt uses all.
     parameters.cpuparams.n_threads = 1
     parameters.cpuparams_batch.n_threads = _cores()
+    if order.makes_vectors:
+        # A whole text has to fit into a batch; one thread, since there is time.
+        parameters.embedding = True
+        parameters.n_batch = parameters.n_ubatch = order.window
+        parameters.cpuparams_batch.n_threads = 1
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0  # any free port; the answer says which
     parameters.api_keys = [order.key]
@@ -147,6 +158,9 @@ def _parameters(parameters: _Parameters, order: Order) -> _Parameters:
     parameters.verbosity = ERRORS_ONLY
     parameters.sleep_idle_seconds = SLEEP_IDLE_SECONDS
     parameters.cache_ram_mib = PROMPT_CACHE_MEGABYTES
+    # A prompt that ends with a reply is counted as it will stand before the next message, not as
+    # a reply to be continued.
+    parameters.prefill_assistant = False
     return parameters
 
 

@@ -46,6 +46,7 @@ class ServerTarget(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     path: Path
     window: int
+    makes_vectors: bool = False
 
 
 class ServerSlot:
@@ -195,6 +196,7 @@ class ServerProcess:
             name=self.target.name,
             window=self.target.window,
             key=self.key,
+            makes_vectors=self.target.makes_vectors,
         )
 
     def _not_started(self, answer: Answer) -> Unavailable:
@@ -263,6 +265,8 @@ def server_environment(environment: Mapping[str, str]) -> dict[str, str]:
     # By default waiting threads spin, and on a busy machine answers are 6 times slower. It has
     # to be set before the engine is loaded.
     kept["OMP_WAIT_POLICY"] = "passive"
+    # Otherwise a failed assertion starts a debugger.
+    kept["GGML_NO_BACKTRACE"] = "1"
     kept["PYTHONPATH"] = str(Path(ollm_tui.__file__).parent.parent)
     return kept
 

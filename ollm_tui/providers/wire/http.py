@@ -8,19 +8,35 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import Any, NoReturn, TypeVar
+from math import isfinite
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import msgspec
 
 from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
-from ollm_tui.providers.wire.http_errors import Refusal, message_of, one_line, refusal_error
+from ollm_tui.core.provider import Presence
+from ollm_tui.providers.wire.http_errors import (
+    OVERLOADED,
+    Refusal,
+    delay_in,
+    kinds_in,
+    message_in,
+    message_of,
+    one_line,
+    refusal_error,
+    status_of,
+)
 from ollm_tui.providers.wire.json_lines import (
     MAX_LINE_BYTES,
+    EventReader,
     LineSplitter,
     Tree,
     UnreadableError,
+    as_tree,
     decode_json,
 )
 
@@ -30,19 +46,36 @@ ASK_SECONDS = 15.0
 TRIES = 3
 RETRY_SECONDS = 0.4
 """The wait before the second try, with some chance in it; it doubles with each try."""
-MAX_RETRY_AFTER_SECONDS = 30.0
-"""If the server asks for a longer wait, the request fails at once."""
+SHORT_WAIT_SECONDS = 2.0
+"""A wait that the server asks for and that nobody needs to be told of. With a longer one the
+request fails at once: whoever sent it can show the wait, and end it."""
 MAX_ERROR_BYTES = 64 * 1024
 DRAIN_SECONDS = 0.2
 MAX_PORT = 65535
 
 _OK = 200
-_PASSING_STATUS = frozenset({429, 502, 503, 504})
+_PASSING_STATUS = frozenset({408, 409, 429, 502, 503, 504, OVERLOADED})
 _NO_ADDRESS = (httpx.InvalidURL, UnicodeError)
 """Raised for addresses that are invalid; UnicodeError by the resolver, for some host names."""
 _BROKEN = (httpx.NetworkError, httpx.RemoteProtocolError)
 
+_MILLISECONDS = 1000.0
+DONE = b"[DONE]"
+"""The last event of some servers."""
+
 E = TypeVar("E")
+Sign = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
+"""Returns further headers of a request from its method, its address and its body."""
+
+
+class _Asked(NamedTuple):
+    """One request."""
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None
+    read_seconds: float
+    headers: Mapping[str, str] | None = None
 
 
 class _PassingError(Exception):
@@ -77,35 +110,88 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         down_hint: str = "check the address and the network",
         retry_seconds: float = RETRY_SECONDS,
+        sign: Sign | None = None,
+        open_headers: Mapping[str, str] | None = None,
     ) -> None:
+        """`headers` may hold keys, so that their values are never shown; `open_headers` hold
+        none."""
         self.server = server
         self.base_url = base_url
         self._inactivity_seconds = inactivity_seconds
         self._keepalive = keepalive
         self._headers = dict(headers or {})
+        self._open_headers = dict(open_headers or {})
         if api_key and api_key.strip():
             self._headers["Authorization"] = f"Bearer {api_key.strip()}"
         self._down_hint = down_hint
         self._retry_seconds = retry_seconds
+        self._sign = sign
         self._client: httpx.AsyncClient | None = None
 
-    async def lines(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
+    async def lines(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        headers: Mapping[str, str] | None = None,
+        silence: float | None = None,
+    ) -> AsyncGenerator[bytes, None]:
         """Send a POST request and yield the lines of the answer. RefusedError if it is refused."""
         splitter = LineSplitter()
-        async with self._answer("POST", path, body, self._inactivity_seconds) as chunks:
-            try:
-                async for chunk in chunks:
-                    for line in splitter.feed(chunk):
-                        yield line
-            except UnreadableError as error:
-                raise self.bad_answer(str(error)) from error
+        async with aclosing(self.pieces(path, body, headers=headers, silence=silence)) as pieces:
+            async for piece in pieces:
+                try:
+                    lines = splitter.feed(piece)
+                except UnreadableError as error:
+                    raise self.bad_answer(str(error)) from error
+                for line in lines:
+                    yield line
         for line in splitter.finish():
             yield line
 
+    async def pieces(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        headers: Mapping[str, str] | None = None,
+        silence: float | None = None,
+    ) -> AsyncGenerator[bytes, None]:
+        """Send a POST request and yield the bytes of the answer as they come. `silence` is how
+        many seconds the server may be silent, if that is more than usual. RefusedError if it is
+        refused."""
+        asked = _Asked("POST", path, body, max(self._inactivity_seconds, silence or 0), headers)
+        async with self._answer(asked) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def events(
+        self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> AsyncGenerator[Tree, None]:
+        """Send a POST request and yield the objects of its server-sent events, to the end of the
+        stream or to `[DONE]`. BadAnswer for what is none, RefusedError if it is refused."""
+        reader = EventReader()
+        async with aclosing(self.lines(path, body, headers=headers)) as lines:
+            async for line in lines:
+                data = reader.feed(line)
+                if data is not None and data != DONE:
+                    yield self._object(data)
+        if rest := reader.finish():
+            yield self._object(rest)
+
     async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send a short request and return the JSON answer. ProviderError if that fails."""
+        return await self._ask(method, path, body, ASK_SECONDS)
+
+    async def ask_long(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Like `ask`, for what takes the server as long as an answer."""
+        return await self._ask(method, path, body, self._inactivity_seconds)
+
+    async def _ask(
+        self, method: str, path: str, body: Mapping[str, Any] | None, seconds: float
+    ) -> Any:
         try:
-            return await self._json(method, path, body)
+            return await self._json(method, path, body, seconds)
         except RefusedError as refused:
             raise refused.error from None
         except UnreadableError as error:
@@ -120,14 +206,23 @@ class Connection:
         except (UnreadableError, RefusedError):
             return None
 
-    async def answers_within(self, path: str, seconds: float) -> bool:
+    async def presence(self, path: str, seconds: float) -> Presence:
         """Return whether the server answers in time; tried once, never raises."""
         try:
             async with asyncio.timeout(seconds):
                 response = await self._open_client().get(path)
-            return response.status_code == _OK
-        except (httpx.HTTPError, TimeoutError, ProviderError, *_NO_ADDRESS):
-            return False
+            return "there" if response.status_code == _OK else "absent"
+        except (TimeoutError, httpx.TimeoutException):
+            return "late"
+        except (httpx.HTTPError, ProviderError, *_NO_ADDRESS):
+            return "absent"
+
+    @property
+    def remote_host(self) -> str | None:
+        """The machine that gets what is sent; None if it is this one."""
+        if is_loopback(self.base_url):
+            return None
+        return one_line(host_of(self.base_url)) or self.server
 
     async def close(self) -> None:
         """Close the sockets that are kept open."""
@@ -150,9 +245,37 @@ class Connection:
                 text = text.replace(secret, "[key]")
         return one_line(text)
 
-    async def _json(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+    def stream_error(self, tree: Tree) -> ProviderError:
+        """Return the error that came inside a stream."""
+        said = self.foreign(message_in(tree))
+        kind = " ".join(kinds_in(tree))
+        return refusal_error(self.server, Refusal(status_of(tree), said, delay_in(tree), kind))
+
+    def cut_off(self) -> Unavailable:
+        """Return the error for a stream that ended before its end."""
+        return Unavailable(
+            f"{self.server} ended in the middle of the answer",
+            "send again; what had arrived is kept",
+        )
+
+    def _object(self, data: bytes) -> Tree:
+        try:
+            tree = decode_json(data)
+        except UnreadableError as error:
+            raise self.bad_answer(str(error)) from error
+        if not isinstance(tree, dict):
+            raise self.bad_answer("an event that is no object")
+        return as_tree(tree)
+
+    async def _json(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        seconds: float = ASK_SECONDS,
+    ) -> Any:
         data = bytearray()
-        async with self._answer(method, path, body, ASK_SECONDS) as chunks:
+        async with self._answer(_Asked(method, path, body, seconds)) as chunks:
             async for chunk in chunks:
                 data += chunk
                 if len(data) > MAX_LINE_BYTES:
@@ -160,10 +283,8 @@ class Connection:
         return decode_json(bytes(data))
 
     @asynccontextmanager
-    async def _answer(
-        self, method: str, path: str, body: Mapping[str, Any] | None, read_seconds: float
-    ) -> AsyncGenerator[AsyncIterator[bytes], None]:
-        response, first, rest = await self._first_bytes(method, path, body, read_seconds)
+    async def _answer(self, asked: _Asked) -> AsyncGenerator[AsyncIterator[bytes], None]:
+        response, first, rest = await self._first_bytes(asked)
 
         async def chunks() -> AsyncGenerator[bytes, None]:
             yield first
@@ -173,7 +294,7 @@ class Connection:
         try:
             yield chunks()
         except httpx.TimeoutException as error:
-            raise self._silent(read_seconds) from error
+            raise self._silent(asked.read_seconds) from error
         except httpx.HTTPError as error:
             raise Unavailable(
                 f"the connection to {self.server} broke in the middle of the answer",
@@ -183,34 +304,37 @@ class Connection:
             await response.aclose()
 
     async def _first_bytes(
-        self, method: str, path: str, body: Mapping[str, Any] | None, read_seconds: float
+        self, asked: _Asked
     ) -> tuple[httpx.Response, bytes, AsyncIterator[bytes]]:
         """Return an answer that has begun; only up to here a request is tried again."""
         for attempt in range(1, TRIES + 1):
             try:
-                return await self._try(method, path, body, read_seconds)
+                return await self._try(asked)
             except _PassingError as failure:
                 wait = failure.wait_seconds
                 if wait is None:
                     backoff = self._retry_seconds * 2 ** (attempt - 1)
                     # Some chance, so that clients that failed together do not return together.
                     wait = backoff * random.uniform(0.75, 1.25)
-                if attempt == TRIES or wait > MAX_RETRY_AFTER_SECONDS:
+                if attempt == TRIES or wait > SHORT_WAIT_SECONDS:
                     raise failure.error from failure.__cause__
             await asyncio.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
-    async def _try(
-        self, method: str, path: str, body: Mapping[str, Any] | None, read_seconds: float
-    ) -> tuple[httpx.Response, bytes, AsyncIterator[bytes]]:
+    async def _try(self, asked: _Asked) -> tuple[httpx.Response, bytes, AsyncIterator[bytes]]:
         client = self._open_client()
         try:
+            content = None if asked.body is None else msgspec.json.encode(asked.body)
             request = client.build_request(
-                method,
-                path,
-                content=None if body is None else msgspec.json.encode(body),
-                timeout=_timeout(read_seconds),
+                asked.method,
+                asked.path,
+                content=content,
+                timeout=_timeout(asked.read_seconds),
+                headers=asked.headers,
             )
+            if self._sign:
+                signed = await self._sign(asked.method, str(request.url), content or b"")
+                request.headers.update(signed)
             response = await client.send(request, stream=True)
             try:
                 if response.status_code != _OK:
@@ -230,7 +354,7 @@ class Connection:
             broke = Unavailable(f"{self.server} closed the connection", self._down_hint)
             raise _PassingError(broke) from error
         except httpx.TimeoutException as error:
-            raise self._silent(read_seconds) from error
+            raise self._silent(asked.read_seconds) from error
         except (httpx.HTTPError, *_NO_ADDRESS) as error:
             raise self._bad_address() from error
 
@@ -240,11 +364,22 @@ class Connection:
             body += chunk
             if len(body) >= MAX_ERROR_BYTES:
                 break
-        said = self.foreign(message_of(bytes(body[:MAX_ERROR_BYTES])))
-        retry_after = _seconds(response.headers.get("retry-after"))
-        refusal = Refusal(response.status_code, said, retry_after)
+        data = bytes(body[:MAX_ERROR_BYTES])
+        said = self.foreign(message_of(data))
+        try:
+            tree = decode_json(data)
+        except UnreadableError:
+            tree = None
+        retry_after = wait_asked(response.headers)
+        if retry_after is None:
+            retry_after = delay_in(tree)
+        # Amazon names the kind of an error in a header.
+        kind = " ".join([*kinds_in(tree), response.headers.get("x-amzn-errortype", "")])
+        refusal = Refusal(response.status_code, said, retry_after, kind)
         error = refusal_error(self.server, refusal)
-        if refusal.status in _PASSING_STATUS:
+        told_not_to = response.headers.get("x-should-retry") == "false"
+        is_passing = refusal.status in _PASSING_STATUS and not isinstance(error, AuthFailed)
+        if is_passing and not told_not_to:
             raise _PassingError(error, retry_after)
         raise RefusedError(refusal, error)
 
@@ -270,6 +405,7 @@ class Connection:
             base_url=self.base_url,
             # identity: a compressing server would hold words back until its block is full
             headers={
+                **self._open_headers,
                 **self._headers,
                 "Content-Type": "application/json",
                 "Accept-Encoding": "identity",
@@ -287,7 +423,7 @@ class Connection:
     def _silent(self, seconds: float) -> Unavailable:
         return Unavailable(
             f"{self.server} sent nothing for {seconds:g} seconds",
-            "the server may be overloaded; send again or choose a smaller model",
+            "send again, choose a smaller model, or allow more: timeoutSeconds of this provider",
         )
 
     def _bad_address(self) -> Unavailable:
@@ -342,6 +478,14 @@ def with_scheme(address: str) -> str:
     return address
 
 
+def host_of(address: str) -> str:
+    """Return the host of an address; empty if there is none."""
+    try:
+        return httpx.URL(address).host
+    except httpx.InvalidURL:
+        return ""
+
+
 def is_loopback(base_url: str) -> bool:
     """Return whether an address is this machine's own."""
     try:
@@ -355,9 +499,26 @@ def _timeout(read_seconds: float) -> httpx.Timeout:
     return httpx.Timeout(read_seconds, connect=CONNECT_SECONDS, pool=None)
 
 
-def _seconds(retry_after: str | None) -> float | None:
-    """Return the seconds of Retry-After; a date, which is rare, is ignored."""
+def wait_asked(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait that the headers of a refusal ask for; None if they ask for
+    none. Retry-After is a number of seconds or a date."""
+    for name in ("retry-after-ms", "x-amz-retry-after"):
+        found = _number(headers.get(name))
+        if found is not None:
+            return found / _MILLISECONDS
+    said = headers.get("retry-after")
+    seconds = _number(said)
+    if seconds is not None or not said:
+        return seconds
     try:
-        return max(0.0, float(retry_after)) if retry_after else None
+        return max(0.0, (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text) if text else None
     except ValueError:
         return None
+    return None if number is None or not isfinite(number) else max(0.0, number)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, cast
 
 import msgspec
 
@@ -17,7 +19,15 @@ from ollm_tui.core.errors import (
     Unavailable,
 )
 from ollm_tui.core.intake import clean
-from ollm_tui.providers.wire.json_lines import UnreadableError, as_tree, decode_json, text_at
+from ollm_tui.providers.wire.json_lines import (
+    UnreadableError,
+    as_tree,
+    decode_json,
+    int_at,
+    text_at,
+    tree_at,
+    trees_at,
+)
 
 MAX_FOREIGN_CHARACTERS = 300
 """How much of a server's words is shown."""
@@ -46,12 +56,50 @@ _WINDOW_COUNTS = (
 )
 
 
+STATUS_OF_KIND: Mapping[str, int] = MappingProxyType(
+    {
+        "invalid_request_error": 400,
+        "authentication_error": 401,
+        "billing_error": 402,
+        "permission_error": 403,
+        "not_found_error": 404,
+        "request_too_large": 413,
+        "rate_limit_error": 429,
+        "api_error": 500,
+        "timeout_error": 504,
+        "overloaded_error": 529,
+        "rate_limit_exceeded": 429,
+        "server_error": 500,
+        "server_is_overloaded": 503,
+        "context_length_exceeded": 400,
+        "invalid_prompt": 400,
+        "RESOURCE_EXHAUSTED": 429,
+        "UNAVAILABLE": 503,
+        "throttlingException": 429,
+        "internalServerException": 500,
+        "modelStreamErrorException": 502,
+        "validationException": 400,
+        "serviceUnavailableException": 503,
+    }
+)
+"""The status that stands for a kind of error, for those that come inside a stream: Anthropic's,
+OpenAI's, Google's and Amazon's names."""
+_SPENT = re.compile(r"insufficient_quota|credit_balance|spend_limit|billing")
+"""Kinds of 429 that no waiting mends."""
+_BAD_KEY = re.compile(r"API_KEY_INVALID|ExpiredToken|UnrecognizedClient|InvalidSignature")
+"""Kinds of 400 and 403 that are about the key."""
+OVERLOADED = 529
+"""Anthropic's status for a server that has too much to do."""
+
+
 class Refusal(msgspec.Struct, frozen=True):
     """An error answer: the status and the server's words, already safe to show."""
 
     status: int
     text: str
     retry_after: float | None = None
+    kind: str = ""
+    """The server's own names for what is wrong; never shown."""
 
 
 def one_line(text: str) -> str:
@@ -76,7 +124,7 @@ def message_in(value: Any) -> str:
     """Return the message of an error, with the type and counts that say a prompt is too long."""
     if isinstance(value, str):
         return value
-    fields = as_tree(value)
+    fields = as_tree(_unwrapped(value))
     for key in ("error", "detail"):
         if fields.get(key):
             return message_in(fields[key])
@@ -87,6 +135,47 @@ def message_in(value: Any) -> str:
     return " · ".join([said, *beside])
 
 
+def kinds_in(value: Any) -> list[str]:
+    """Return the server's names for what is wrong, from an error in any of the usual shapes."""
+    fields = as_tree(_unwrapped(value))
+    inner = tree_at(fields, "error") or fields
+    details = as_tree(_unwrapped(inner.get("details")))
+    named = [text_at(inner, key) for key in ("type", "code", "status")]
+    named += [text_at(details, "error_code")]
+    named += [text_at(detail, "reason") for detail in trees_at(inner, "details")]
+    named += [text_at(fields, "signin_url")]
+    return [name for name in named if name]
+
+
+def status_of(value: Any) -> int:
+    """Return the status that an error inside a stream stands for."""
+    fields = as_tree(_unwrapped(value))
+    inner = tree_at(fields, "error") or fields
+    given = int_at(inner, "code", "status") or 0
+    if given >= 400:
+        return given
+    known = (STATUS_OF_KIND[kind] for kind in kinds_in(value) if kind in STATUS_OF_KIND)
+    # OpenAI's kinds are told twice, and only the code, which comes last, is exact.
+    return max(known, default=500)
+
+
+def delay_in(value: Any) -> float | None:
+    """Return the seconds that Google asks to wait, which it says in the body."""
+    inner = tree_at(as_tree(_unwrapped(value)), "error")
+    for detail in trees_at(inner, "details"):
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)s", text_at(detail, "retryDelay"))
+        if found:
+            return float(found[1])
+    return None
+
+
+def _unwrapped(value: Any) -> Any:
+    """Return the only element of a list; Google's errors may come in one."""
+    if not isinstance(value, list):
+        return value
+    return next(iter(cast(list[Any], value)), None)
+
+
 def refusal_error(server: str, refusal: Refusal) -> ProviderError:
     """Return the error for a refusal."""
     status, said = refusal.status, refusal.text
@@ -94,6 +183,10 @@ def refusal_error(server: str, refusal: Refusal) -> ProviderError:
     # First, because a prompt that is too long is told with several statuses.
     if status in (400, 413, 422, 500) and _TOO_LONG.search(said):
         return over_limit(server, said)
+    if status in (400, 403, 429) and _BAD_KEY.search(refusal.kind):
+        return AuthFailed(f"{server} refused the key{detail}", _key_hint(server))
+    if status == 429 and _SPENT.search(refusal.kind):
+        return AuthFailed(f"{server} wants payment{detail}", "check the credit of the account")
     if status in (401, 403):
         return AuthFailed(f"{server} refused the key{detail}", _key_hint(server))
     if status == 402:
@@ -103,6 +196,10 @@ def refusal_error(server: str, refusal: Refusal) -> ProviderError:
             f"{server} gets too many requests{detail}",
             "wait a little, then send again",
             refusal.retry_after,
+        )
+    if status in (503, OVERLOADED) and (refusal.retry_after or status == OVERLOADED):
+        return RateLimited(
+            f"{server} is overloaded{detail}", "wait a little, then send again", refusal.retry_after
         )
     if status == 404 or (status == 400 and _NO_MODEL.search(said)):
         return _not_found(server, said, detail)

@@ -16,6 +16,7 @@ from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
+    Opaque,
     Part,
     Reasoning,
     Retrieval,
@@ -123,6 +124,8 @@ def _block(part: Part) -> Block:
             return Block("data", clean(part.text), "Recalled", one_line(part.session_id))
         case Approval():
             return Block("note", "", "Approval", one_line(f"{part.decision} ({part.scope})"))
+        case Opaque():
+            return Block("note")  # only its server can read it
         case UnknownPart():
             return Block("data", _json(part.raw), "Part of an unknown kind", "", "json")
         case _:

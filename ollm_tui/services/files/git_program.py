@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Self
 
@@ -44,16 +47,24 @@ _STATUS = (
 _LOG = ("log", f"-{LAST_COMMITS}", "-z", "--no-show-signature", "--no-patch", "--format=%h %s")
 
 
+class Unanswered(Exception):
+    """Raised where git gave no answer: it is missing, refuses, fails or takes too long."""
+
+
 class Question:
     """A running git command, used with `with`: it has ended when the block is left."""
 
-    def __init__(self, folder: str, question: Sequence[str], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: str, question: Sequence[str], environ: Mapping[str, str], given: bytes = b""
+    ) -> None:
+        """Start git in a folder; `given` is what it reads. An OSError counts as no answer."""
+        self._given = given or None
         try:
             self._process = subprocess.Popen(
                 ("git", *_HARMLESS, *question),
                 cwd=folder,
                 env=environ,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if given else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
@@ -64,21 +75,41 @@ class Question:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process is not None:
+        if self._process is not None and self._process.returncode is None:
             self._process.kill()
             self._process.communicate()
 
+    def entries(self, *, accepted: Collection[int] = (0,)) -> list[str]:
+        """Wait for the command and return its NUL-terminated entries. Unanswered.
+
+        `accepted` are the exit codes that stand for success.
+        """
+        if self._process is None:
+            raise Unanswered
+        try:
+            said, _ = self._process.communicate(self._given, timeout=ANSWER_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Unanswered from None
+        if self._process.returncode not in accepted:
+            raise Unanswered
+        return os.fsdecode(said).split("\0")[:-1]
+
     def answer(self) -> list[str]:
         """Wait for the command and return its NUL-terminated entries; none if it failed."""
-        if self._process is None:
-            return []
         try:
-            said, _ = self._process.communicate(timeout=ANSWER_SECONDS)
-        except subprocess.TimeoutExpired:
+            return self.entries()
+        except Unanswered:
             return []
-        if self._process.returncode:
-            return []
-        return said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+@contextmanager
+def scratch_repository() -> Generator[str]:
+    """Make a repository without content or settings for the time of the block."""
+    with TemporaryDirectory(prefix="ollm-git-") as place:
+        for name in ("objects", "refs"):
+            Path(place, name).mkdir()
+        Path(place, "HEAD").write_text("ref: refs/heads/main\n")
+        yield place
 
 
 class GitProgram:
@@ -86,6 +117,11 @@ class GitProgram:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {name: environ[name] for name in environ if name in _PASSED_ON} | _SET
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether there is a git to run."""
+        return which("git", path=self._environ.get("PATH")) is not None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -116,24 +152,18 @@ class GitProgram:
             found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         return found
 
-    def core_settings(self, folder: str) -> dict[str, str]:
-        """Return `core.excludesfile` and `core.ignorecase`, without "core.", if they are set."""
-        words = ("config", "-z", "--get-regexp", r"^core\.(excludesfile|ignorecase)$")
-        found: dict[str, str] = {}
-        with Question(folder, words, self._environ) as question:
-            for entry in question.answer():
-                key, assigned, value = entry.partition("\n")
-                # A key without "=" is a boolean that is true.
-                found[key.removeprefix("core.")] = value if assigned else "true"
-        return found
+    def ignored(self, folder: str, words: Sequence[str], paths: Sequence[str]) -> set[str]:
+        """Return the paths below a folder that rules ignore, in the index or not. Unanswered.
 
-    def tracked_but_ignored(self, folder: str) -> Question:
-        """Ask for the files below a folder that are in the index although rules ignore them.
-
-        The paths are relative to the folder; a file with a conflict comes once for each side.
+        `words` are options that come before the command.
         """
-        words = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-        return Question(folder, words, self._environ)
+        if not paths:
+            return set()
+        # With "./" no path is taken for a pattern with a meaning of its own (":x").
+        given = "".join(f"./{path}\0" for path in paths)
+        words = (*words, "check-ignore", "--no-index", "--stdin", "-z")
+        with Question(folder, words, self._environ, os.fsencode(given)) as question:
+            return {path[2:] for path in question.entries(accepted=(0, 1))}
 
 
 def git_state(folder: Path, environ: Mapping[str, str] | None = None) -> list[str]:

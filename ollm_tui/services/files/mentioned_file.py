@@ -10,10 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ollm_tui.core.counts import counted
+from ollm_tui.core.counts import counted, short_size
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.message import Attachment
+from ollm_tui.services.files.file_entry import FileEntry
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 
 LARGEST = 1_000_000
@@ -92,20 +93,20 @@ def listing(name: str, path: Path, files: Sequence[str]) -> Attachment:
     return Attachment(name=name, media_type="text/plain", content=content, path=str(path))
 
 
-def glance_at_file(path: Path) -> FilePreview:
+def glance_at_file(entry: FileEntry) -> FilePreview:
     """Return the preview of a file; problems are shown in its words and never raised."""
     try:
-        size = path.stat().st_size
-        data = _read(path, "", GLANCE_BYTES)
+        size = entry.size
+        data = _read(entry.path, "", GLANCE_BYTES)
     except (OSError, UsageError):
         return FilePreview(None, "cannot be read")
     if kind := _image_kind(data):
-        return FilePreview(None, kind.replace("/", ": "))
+        return FilePreview(None, f"{kind.replace('/', ': ')}, {short_size(size)}")
     if size > LARGEST:
-        return FilePreview(None, f"{size / 1_000_000:.1f} MB: too large")
+        return FilePreview(None, f"{short_size(size)}: too large")
     text = _as_text(data)
     if text is None:
-        return FilePreview(None, "not a text")
+        return FilePreview(None, f"not a text, {short_size(size)}")
     # Estimated from the beginning, in proportion to the size of the whole file.
     tokens = careful_estimate(text) * max(1, size / max(1, len(data)))
     return FilePreview(round(tokens), _first_line(text))

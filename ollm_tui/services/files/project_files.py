@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
@@ -10,10 +11,13 @@ from pathlib import Path
 from threading import Event, Lock
 
 from ollm_tui.core.errors import UsageError
+from ollm_tui.services.files.file_entry import FileEntry
 from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.tree import Tree
 from ollm_tui.services.files.watcher import FileEvent, Watcher
 from ollm_tui.services.topic import Topic
+
+log = logging.getLogger(__name__)
 
 
 class ProjectFiles:
@@ -60,6 +64,13 @@ class ProjectFiles:
         """Return the files of another folder, with the same options; they are not watched."""
         return ProjectFiles(root, self._options, environ=self._environ)
 
+    def entry(self, path: str) -> FileEntry:
+        """Return a path with its kind, size and time, of which nothing is read before it is asked.
+
+        A path outside of the root is given in full.
+        """
+        return FileEntry(self._tree.root, path)
+
     @property
     def notice(self) -> str:
         """A notice for the user about how changes are watched; mostly empty."""
@@ -75,12 +86,14 @@ class ProjectFiles:
             if self._version >= 0:
                 yield await asyncio.to_thread(self._fresh_paths)
                 return
-            found: list[str] = []
+            found, version = list[str](), self._tree.version
             async with aclosing(_walked(self._tree)) as batches:
                 async for batch in batches:
                     found += batch
                     yield batch
-            self._paths, self._version = found, self._tree.version
+            # The walk was begun anew for a part of the tree if it has another version now.
+            self._paths = found if version == self._tree.version else self._tree.paths()
+            self._version = self._tree.version
             if self._watches and self._starting is None:
                 self._starting = asyncio.create_task(self._watch_if_told())
 
@@ -102,9 +115,12 @@ class ProjectFiles:
                 except RuntimeError:
                     pass  # the loop has ended: there are no listeners any more
 
-            watcher = Watcher(self._tree, self._lock, report)
-            await asyncio.to_thread(watcher.start)
-            self._watcher = watcher
+            def begin() -> Watcher:
+                watcher = Watcher(self._tree, self._lock, report)
+                watcher.start()
+                return watcher
+
+            self._watcher = await asyncio.to_thread(begin)
 
     async def close(self) -> None:
         """Stop watching; the thread has ended when this returns."""
@@ -132,6 +148,7 @@ class ProjectFiles:
                 self._tree.refresh()
             if self._tree.version != self._version:
                 self._paths, self._version = self._tree.paths(), self._tree.version
+                log.info("%d files found in the project", len(self._paths))
         return self._paths
 
 

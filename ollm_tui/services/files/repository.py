@@ -19,6 +19,10 @@ class Repository(NamedTuple):
     common: Path
     """The folder for all work trees of the repository; the same one if there is only one."""
 
+    def lead_to(self, folder: Path) -> str:
+        """Return the path of a resolved folder in the work tree, "" or ending with a slash."""
+        return "" if folder == self.top else f"{folder.relative_to(self.top).as_posix()}/"
+
 
 def find_repository(folder: Path) -> Repository | None:
     """Return the repository that a folder lies in."""

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ollm_tui.services.files.folder import Folder, FolderReader, Waiting
 from ollm_tui.services.files.folder_events import FolderListener, NoListener
-from ollm_tui.services.files.git_program import GitProgram
-from ollm_tui.services.files.glob_patterns import rules_of
-from ollm_tui.services.files.ignore_files import IgnoreFiles, Scope, Stamp, stamp_of
-from ollm_tui.services.files.ignore_rules import IgnoreRules
+from ollm_tui.services.files.git_program import GitProgram, Unanswered
+from ollm_tui.services.files.glob_patterns import PathChoice
+from ollm_tui.services.files.ground import Ground, possible_grounds
+from ollm_tui.services.files.ignore_files import OWN_IGNORE, stamp_of
+from ollm_tui.services.files.ignore_rules import OwnRules
 from ollm_tui.services.files.options import DiscoveryOptions
-from ollm_tui.services.files.repository import repository_at
+from ollm_tui.services.files.repository import find_repository
 
-FIRST_BATCH, LARGEST_BATCH = 200, 20_000
-"""Paths in a batch: few in the first one so that it comes soon, then twice as many each time."""
+MOST_AT_ONCE = 2_000
+"""Folders that are read before git is asked about what is in them."""
 
 
 @dataclass
@@ -45,7 +46,11 @@ class Changes:
 
 
 class Tree:
-    """The folders below a root that are looked into, by their relative path."""
+    """The folders below a root that are looked into, by their relative path.
+
+    Git lists the files and tells which folders are ignored. The folders are read here all the
+    same, because git does not list those without files, and files may appear in them.
+    """
 
     def __init__(self, root: Path, options: DiscoveryOptions, environ: Mapping[str, str]) -> None:
         self.root = root
@@ -53,17 +58,18 @@ class Tree:
         self.listener: FolderListener = NoListener()
         self.version = 0
         """Grows whenever the list of files changes."""
-        always = rules_of((*options.builtin_ignores, *options.exclude))
+        self._options = options
         self._program = GitProgram(environ)
-        self._ignore_files = IgnoreFiles(root, always, environ)
-        self._reader = FolderReader(root, options, self._ignore_files)
-        self._max_depth = options.max_depth
-        self._follows = options.follow_symlinks
-        self._outermost = Scope(IgnoreRules(), IgnoreRules(), IgnoreRules())
+        self._reader = FolderReader(root, options)
+        self._choice = PathChoice(options.include)
+        self._own = OwnRules(self._program, root)
+        self._has_own = False
+        """Whether one of our own ignore files was found."""
+        self._repository = find_repository(root)
+        self._grounds: list[Ground] = []
+        self._apart: deque[tuple[str, int]] = deque()
+        """Paths and depths of folders to be read, each with its own rules: repositories, links."""
         self._seen: set[tuple[int, int]] = set()
-        self._index: Stamp = None
-        self._hidden: list[str] = []
-        """Files in git's index that lie in folders it ignores: they are listed without a walk."""
 
     @property
     def unreadable(self) -> int:
@@ -72,10 +78,7 @@ class Tree:
 
     def paths(self) -> list[str]:
         """Return all files, in no particular order."""
-        found = list(self._hidden)
-        for folder in self.folders.values():
-            found += folder.paths()
-        return found
+        return _paths(self.folders.values())
 
     def paths_below(self, path: str) -> list[str]:
         """Return the files in a folder and in all folders below it."""
@@ -83,13 +86,17 @@ class Tree:
         while below:
             if folder := self.folders.get(below.pop()):
                 found += folder.paths()
-                below += _children(folder)
+                below += folder.children()
         return found
 
     def known(self, paths: Iterable[str]) -> set[str]:
         """Return those of the files that are in the tree."""
+        by_folder: dict[str, set[str]] = {}
+        for path in paths:
+            cut = path.rfind("/") + 1
+            by_folder.setdefault(path[:cut], set()).add(path[cut:])
         found: set[str] = set()
-        for path, names in _by_folder(paths).items():
+        for path, names in by_folder.items():
             if folder := self.folders.get(path):
                 found.update(path + name for name in names.intersection(folder.files))
         return found
@@ -108,19 +115,10 @@ class Tree:
         """Walk the whole tree anew and yield its files in batches, those near to the root first."""
         self.folders.clear()
         self._seen.clear()
-        self._hidden = []
-        self._reader.tracked = {}
-        self._outermost = self._ignore_files.outermost()
-        start = [Waiting("", 0, self._outermost)]
-        self._index = self._stamp_of_index()
-        if self._index is None:
-            yield from self._explore(start)
-            return
-        # Git answers while the walk goes on.
-        with self._program.tracked_but_ignored(str(self.root)) as question:
-            yield from self._explore(start)
-            if found := self._with_tracked(question.answer()).added:
-                yield found
+        self._grounds.clear()
+        self._repository = find_repository(self.root)
+        self._apart = deque((("", 0),))
+        yield from self._walk_apart()
 
     def refresh(self) -> Changes:
         """Read again the folders whose time, or that of an ignore file in them, has changed."""
@@ -130,78 +128,157 @@ class Tree:
         )
 
     def refresh_rules(self) -> Changes:
-        """Read again what is affected by changes of rules outside the tree, or of git's index."""
-        if self._ignore_files.have_changed() or self._has_other_repository():
+        """Walk again if rules outside of the tree, or what is in git's index, have changed."""
+        is_other = find_repository(self.root) != self._repository
+        if is_other or any(ground.has_changed() for ground in self._grounds):
             return self._walk_again()
-        index = self._stamp_of_index()
-        if index == self._index:
-            return Changes()
-        self._index = index
-        with self._program.tracked_but_ignored(str(self.root)) as question:
-            return self._with_tracked(question.answer())
+        return Changes()
 
     def look_again(self, paths: Iterable[str], replaced: Collection[str] = ()) -> Changes:
         """Read some folders again, with new folders in them; `replaced` ones with all below."""
         changes = Changes()
-        fresh: list[Waiting] = []
-        for path in sorted({*paths, *replaced}):  # a folder before those in it
-            if old := self.folders.get(path):
-                fresh += self._read_again(old, changes, path in replaced)
-        for batch in self._explore(fresh):
-            changes.added += batch
+        known = map(self.folders.get, sorted({*paths, *map(_parent, replaced)}))
+        try:
+            again = [(old, self._read(old.path, old.depth, old.ground)) for old in known if old]
+            if any(new and new.has_other_rules(old) for old, new in again):
+                return self._walk_again()
+            read = [new for _, new in again if new]
+            self._judge_folders(read)
+            self._judge_files(read)
+            for path in replaced:
+                self._drop(path, changes)
+            fresh = [each for old, new in again for each in self._compare(old, new, changes)]
+            for folders in self._explore(fresh):
+                changes.added += _paths(folders)
+            for batch in self._walk_apart():
+                changes.added += batch
+        except Unanswered:
+            return changes.then(self._walk_again())
         return self._counted(changes)
 
-    def _read_again(self, old: Folder, changes: Changes, replaced: bool) -> list[Waiting]:
-        """Read one folder again; note its changes and return the new folders in it."""
-        path = old.path
-        self.listener.entering(path)
-        new = self._reader.read(Waiting(path, old.depth, self._scope_above(path)))
-        if new is None:
-            self._drop(path, changes)
+    def _compare(self, old: Folder, new: Folder | None, changes: Changes) -> list[Waiting]:
+        """Take a folder as it is now, note its changes and return the new folders in it."""
+        if old.path not in self.folders:
             return []
-        self.folders[path] = new
-        changes.removed += [path + name for name in set(old.files).difference(new.files)]
-        changes.added += [path + name for name in new.files if name not in old.files]
-        gone = set(_children(old)).difference(_children(new))
-        # Other rules may hold in all folders below: they are dropped and found anew.
-        if replaced or _rules_differ(old, new):
-            gone = set(_children(old))
-        for child in gone:
+        if new is None:
+            self._drop(old.path, changes)
+            return []
+        self.folders[new.path] = new
+        changes.added += set(new.paths()).difference(old.paths())
+        changes.removed += set(old.paths()).difference(new.paths())
+        for child in set(old.children()).difference(new.children()):
             self._drop(child, changes)
-        children = [child for child in _children(new) if child not in self.folders]
-        return [Waiting(child, new.depth + 1, new.scope) for child in children]
+        return self._inside(new)
 
-    def _explore(self, start: Iterable[Waiting]) -> Iterator[list[str]]:
-        """Read folders and all below them; yield their files in batches."""
-        # Links come last: as each real folder is read once, it gets its real path if it has one.
-        waiting, behind_links = deque(start), deque[Waiting]()
-        batch: list[str] = []
-        enough = FIRST_BATCH
-        while waiting or behind_links:
-            current = waiting.popleft() if waiting else behind_links.popleft()
-            folder = self._enter(current)
-            if folder is None:
-                continue
-            batch += folder.paths()
-            waiting.extend(_waiting(folder, folder.folders))
-            behind_links.extend(_waiting(folder, folder.links))
-            if len(batch) >= enough:
-                yield batch
-                batch, enough = [], min(2 * enough, LARGEST_BATCH)
-        if batch:
-            yield batch
+    def _walk_apart(self) -> Iterator[list[str]]:
+        """Walk the folders that have rules of their own, and yield their files in batches."""
+        while self._apart:
+            path, depth = self._apart.popleft()
+            others = self._apart.copy()
+            levels = self._options.max_depth - depth
+            # Git need not look into what is left out anyway.
+            excluded = (*self._options.builtin_ignores, f"/{'*/' * (levels + 1)}")
+            for ground in possible_grounds(self._program, Path(self._reader.base + path), path):
+                if not path:
+                    self._own = OwnRules(self._program, self.root, ground.repository)
+                    self._has_own = self._own.are_above
+                try:
+                    with ground.listing(excluded):
+                        for folders in self._explore([Waiting(path, depth, ground)]):
+                            if found := _paths(folders):
+                                yield found
+                    self._grounds.append(ground)
+                    break
+                except Unanswered:
+                    self._drop(path, Changes())
+                    self._apart = others.copy()
+                    self.version += 1  # some of it may have been yielded
+
+    def _explore(self, start: Sequence[Waiting]) -> Iterator[list[Folder]]:
+        """Read folders, then all below them; yield both as they are taken into the tree.
+
+        Git may go on listing files while folders are read. Unanswered.
+        """
+        waiting = deque(start)
+        below: list[Folder] = []
+        while waiting:
+            some = [waiting.popleft() for _ in range(min(len(waiting), MOST_AT_ONCE))]
+            folders = [folder for each in some if (folder := self._enter(each))]
+            self._judge_folders(folders)
+            for folder in folders:
+                waiting.extend(self._inside(folder))
+            if some[0] is start[0]:
+                # The first files are wanted soon: git is asked about them before it has listed all.
+                self._judge_files(folders, soon=True)
+                yield self._take(folders)
+            else:
+                below += folders
+        self._judge_files(below)
+        yield self._take(below)
 
     def _enter(self, waiting: Waiting) -> Folder | None:
-        """Read a folder; None if it is gone, or was read under another path."""
-        # Watched before it is read: what changes in between is then reported.
-        self.listener.entering(waiting.path)
-        folder = self._reader.read(waiting)
-        if folder is None or (self._follows and folder.identity in self._seen):
-            self.listener.left(waiting.path)
+        """Read a folder; None if it is gone, was read under another path, or has its own rules."""
+        path, depth, ground = waiting
+        folder = self._read(path, depth, ground)
+        if folder and folder.is_nested and ground.repository is None:
+            self._apart.appendleft((path, depth))
             return None
-        self._seen.add(folder.identity)
-        self.folders[waiting.path] = folder
+        if folder is None or (self._options.follow_symlinks and folder.identity in self._seen):
+            self.listener.left(path)
+            return None
         return folder
+
+    def _read(self, path: str, depth: int, ground: Ground) -> Folder | None:
+        # Watched before it is read: what changes in between is then reported.
+        self.listener.entering(path)
+        folder = self._reader.read(path, depth, ground)
+        self._has_own = self._has_own or (folder is not None and OWN_IGNORE in folder.files)
+        return folder
+
+    def _take(self, folders: list[Folder]) -> list[Folder]:
+        """Take folders into the tree."""
+        for folder in folders:
+            self.folders[folder.path] = folder
+            self._seen.add(folder.identity)
+        return folders
+
+    def _inside(self, folder: Folder) -> list[Waiting]:
+        """Return the folders in a folder that are not known yet."""
+        found: list[Waiting] = []
+        for name in folder.folders:
+            path, depth = f"{folder.path}{name}/", folder.depth + 1
+            if path in self.folders:
+                continue
+            if name in folder.links:
+                # Later: as each real folder is read once, it gets its real path if it has one.
+                self._apart.append((path, depth))
+            else:
+                found.append(Waiting(path, depth, folder.ground))
+        return found
+
+    def _judge_folders(self, folders: Sequence[Folder]) -> None:
+        """Leave out the ignored folders in some folders. Unanswered."""
+        for ground, group in _by_ground(folders):
+            paths = [path[:-1] for each in group for path in each.children()]
+            ignored = ground.ignored((), paths)
+            if self._has_own:
+                ignored |= self._own.ignored((), paths)
+            for each in group if ignored else ():
+                path = each.path
+                each.folders = [name for name in each.folders if path + name not in ignored]
+
+    def _judge_files(self, folders: Sequence[Folder], *, soon: bool = False) -> None:
+        """Leave out the ignored files in some folders, and those not included. Unanswered."""
+        for ground, group in _by_ground(each for each in folders if not each.is_nested):
+            if soon or (kept := ground.listed()) is None:
+                paths = _paths(group)
+                kept = set(paths).difference(ground.ignored(paths, ()))
+            _keep(group, kept)
+            if self._has_own:
+                paths = _paths(group)
+                _keep(group, set(paths).difference(self._own.ignored(paths, ())))
+            if self._options.include:
+                _keep(group, set(self._choice.kept(_paths(group))))
 
     def _drop(self, path: str, changes: Changes) -> None:
         """Forget a folder and all folders below it; their files count as removed."""
@@ -211,14 +288,14 @@ class Tree:
                 self.listener.left(folder.path)
                 self._seen.discard(folder.identity)
                 changes.removed += folder.paths()
-                below += _children(folder)
+                below += folder.children()
 
     def _walk_again(self) -> Changes:
         before, left = self.paths(), set(self.folders)
-        after = [path for batch in self.walk() for path in batch]
+        deque(self.walk(), maxlen=0)
         for path in left.difference(self.folders):
             self.listener.left(path)
-        return self._counted(Changes(after, before))
+        return self._counted(Changes(self.paths(), before))
 
     def _counted(self, changes: Changes) -> Changes:
         """Return the net changes; if there are any, the tree gets a new version."""
@@ -236,75 +313,26 @@ class Tree:
         return (
             found.st_mtime_ns != folder.written
             or found.st_ino != folder.identity[1]
-            or bool(folder.ignore_files and _any_changed(folder.ignore_files))
+            or any(stamp_of(file) != stamp for file, stamp in folder.ignore_files.items())
         )
 
-    def _scope_above(self, path: str) -> Scope:
-        parent = path[: path.rfind("/", 0, -1) + 1]
-        return self.folders[parent].scope if path else self._outermost
 
-    def _has_other_repository(self) -> bool:
-        """Return whether the root has become a repository of its own, or is one no more."""
-        known, found = self._ignore_files.repository, repository_at(self.root.resolve())
-        return found is not None if known is None else known.top == self.root and found is None
-
-    def _stamp_of_index(self) -> Stamp:
-        repository = self._ignore_files.repository
-        return stamp_of(str(repository.git / "index")) if repository else None
-
-    def _with_tracked(self, tracked: Iterable[str]) -> Changes:
-        """List the ignored files that are in git's index; return what that changes."""
-        by_folder = _by_folder(tracked)
-        affected = set(self._reader.tracked).union(by_folder).intersection(self.folders)
-        self._reader.tracked = by_folder
-        changes = self.look_again(affected)
-        before = self._hidden
-        self._hidden = self._in_ignored_folders(by_folder)
-        hidden = self._counted(Changes(list(self._hidden), before))
-        return changes.then(hidden)
-
-    def _in_ignored_folders(self, tracked: Mapping[str, Collection[str]]) -> list[str]:
-        found: list[str] = []
-        scopes: dict[str, Scope | None] = {}
-        for folder, names in tracked.items():
-            if folder in self.folders or folder.count("/") > self._max_depth:
-                continue
-            if scope := self._scope_in_ignored(folder, scopes):
-                found += self._reader.tracked_files(folder, names, scope)
-        return found
-
-    def _scope_in_ignored(self, path: str, known: dict[str, Scope | None]) -> Scope | None:
-        """Return the rules in a folder that git ignores; None if own rules ignore it, too."""
-        if path in self.folders:
-            return self.folders[path].scope
-        if path not in known:
-            cut = path.rfind("/", 0, -1) + 1
-            above = self._scope_in_ignored(path[:cut], known)
-            known[path] = above and self._reader.scope_if_tracked(path, cut, above)
-        return known[path]
+def _paths(folders: Iterable[Folder]) -> list[str]:
+    return [path for folder in folders for path in folder.paths()]
 
 
-def _by_folder(paths: Iterable[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for path in paths:
-        cut = path.rfind("/") + 1
-        found.setdefault(path[:cut], set()).add(path[cut:])
-    return found
+def _by_ground(folders: Iterable[Folder]) -> Iterable[tuple[Ground, list[Folder]]]:
+    found: dict[Ground, list[Folder]] = {}
+    for folder in folders:
+        found.setdefault(folder.ground, []).append(folder)
+    return found.items()
 
 
-def _waiting(folder: Folder, names: Iterable[str]) -> list[Waiting]:
-    path, depth, scope = folder.path, folder.depth + 1, folder.scope
-    return [Waiting(f"{path}{name}/", depth, scope) for name in names]
+def _keep(folders: Iterable[Folder], paths: Collection[str]) -> None:
+    for folder in folders:
+        path = folder.path
+        folder.files = [name for name in folder.files if path + name in paths]
 
 
-def _children(folder: Folder) -> list[str]:
-    return [f"{folder.path}{name}/" for name in (*folder.folders, *folder.links)]
-
-
-def _any_changed(stamps: Mapping[str, Stamp]) -> bool:
-    return any(stamp_of(path) != stamp for path, stamp in stamps.items())
-
-
-def _rules_differ(old: Folder, new: Folder) -> bool:
-    other_repository = old.scope.in_repository != new.scope.in_repository
-    return other_repository or old.ignore_files != new.ignore_files
+def _parent(path: str) -> str:
+    return path[: path.rfind("/", 0, -1) + 1]

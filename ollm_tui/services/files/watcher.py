@@ -7,13 +7,14 @@ renames, bursts, and editors that save by renaming need no special care.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Literal, NamedTuple
 
-from ollm_tui.services.files.folder_events import FolderEvents, Hints, Inotify, NoListener
+from ollm_tui.services.files.folder_events import FolderEvents, Hints, NoListener
 from ollm_tui.services.files.tree import Changes, Tree
 
 QUIET_SECONDS = 0.1
@@ -31,6 +32,7 @@ POLLING_NOTICE = (
     "the system cannot watch this many folders: changes are noticed some seconds later; "
     "a higher fs.inotify.max_user_watches helps"
 )
+NO_EVENTS_NOTICE = "the system reports no changes: they are noticed some seconds later"
 
 
 class FileEvent(NamedTuple):
@@ -52,7 +54,8 @@ class _Noted(NamedTuple):
 class Watcher:
     """Watches the folders of a tree, in a thread of its own, until it is closed.
 
-    Other users of the tree have to hold the lock meanwhile.
+    Other users of the tree have to hold the lock meanwhile. Making one loads watchdog, which
+    takes 40 ms: no thread that has to answer keys should do it.
     """
 
     def __init__(
@@ -66,7 +69,7 @@ class Watcher:
         self._tree = tree
         self._lock = lock
         self._report = report
-        self._events = events or _best_events(tree)
+        self._events = events or best_events(tree.root)
         self._quiet_seconds = quiet_seconds
         self._hints = Hints()
         self._noted: dict[str, _Noted] = {}
@@ -78,7 +81,7 @@ class Watcher:
     @property
     def notice(self) -> str:
         """A notice for the user about how changes are watched; mostly empty."""
-        return POLLING_NOTICE if isinstance(self._events, Polling) else ""
+        return self._events.notice
 
     def start(self) -> None:
         """Start the thread. What changed since the tree was walked is reported, too."""
@@ -97,6 +100,8 @@ class Watcher:
         """Bring the tree up to date at once; called in another thread, which holds the lock."""
         self._events.collect(self._hints)
         self._bring_up_to_date()
+        if not self._events.is_prompt:
+            self._note(self._tree.refresh())
         if self._noted or self._events.exhausted:
             self._events.wake()
 
@@ -196,16 +201,22 @@ class Watcher:
         """Change to polling if the system allows no more watches."""
         if self._events.exhausted:
             self._events.close()
-            self._events = self._tree.listener = Polling()
+            self._events = self._tree.listener = Polling(POLLING_NOTICE)
             self._times.written(self._tree.paths())
 
 
-def _best_events(tree: Tree) -> FolderEvents:
-    """Return inotify, or polling if the system has no inotify (left)."""
+def best_events(root: Path) -> FolderEvents:
+    """Return what the system reports, or polling if it reports nothing (any more)."""
     try:
-        return Inotify(f"{tree.root}/")
-    except OSError:
-        return Polling()
+        if sys.platform == "linux":
+            from ollm_tui.services.files.inotify_events import InotifyEvents
+
+            return InotifyEvents(f"{root}/")
+        from ollm_tui.services.files.observer_events import ObserverEvents, recursive_observer
+
+        return ObserverEvents(root, recursive_observer())
+    except (ImportError, OSError, RuntimeError):
+        return Polling(NO_EVENTS_NOTICE)
 
 
 class _Times:
@@ -246,8 +257,10 @@ class Polling:
     """The events of a system that reports none: after every pause all has to be looked at."""
 
     exhausted = False
+    is_prompt = False
 
-    def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
+    def __init__(self, notice: str = "", least_seconds: float = LEAST_SECONDS) -> None:
+        self.notice = notice
         self._least = least_seconds
         self._wakened = Event()
         self._due = False

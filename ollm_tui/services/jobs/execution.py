@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 from ollm_tui.core.job import JobEvent, JobFinished, JobOutputArrived, JobStarted, ProcessMark
@@ -10,6 +11,8 @@ from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell import Shell
 from ollm_tui.services.jobs.shell_state import state_after
 from ollm_tui.services.topic import Topic
+
+log = logging.getLogger(__name__)
 
 
 class JobListeners:
@@ -57,6 +60,8 @@ class Execution:
 
     def started(self, running: RunningJob) -> None:
         """Record and publish that the job runs."""
+        job = running.job
+        log.info("%s started: %s", job.id, job.language, extra={"session": job.session_id})
         self._listeners.record(running)
         self._listeners.events.publish(JobStarted(running.job))
 
@@ -75,6 +80,9 @@ class Execution:
             self._shell.remove(running.job.id)
             return
         self._shell.trim()
+        job = running.job
+        ended = f"{job.id} ended: {job.status}, exit {job.exit_code}"
+        log.info(ended, extra={"session": job.session_id})
         self._listeners.record(running)
         self._listeners.events.publish(JobFinished(running.job))
 
@@ -83,7 +91,7 @@ class Execution:
             return
         job, shell = running.job, self._shell
         # Directory and environment stand before the variables, so more than their limit is read.
-        # A report that is longer still is cut here, and `state_after` refuses what is not whole.
+        # A report that is longer still is cut here, and then its variables are not taken over.
         report = os.pread(self._report, self._most * 2, 0)
         os.close(self._report)
         self._report = None
@@ -96,4 +104,6 @@ class Execution:
                 python=job.language == "python",
                 most=self._most,
             )
-            shell.take_over(after, self._held, job.id)
+            shell.take_over(after.state, self._held, job.id)
+            if after.variables_dropped:
+                running.add_note(f"variables of more than {self._most:,} bytes were not kept")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import signal
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -22,16 +22,20 @@ from ollm_tui.services.jobs.records import (
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell import Shell, ShellView
 from ollm_tui.services.jobs.shell_state import ShellState
+from ollm_tui.services.jobs.signals import ENDING, signal_number
 from ollm_tui.services.jobs.starting import JobRequest, JobStarter
+from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.store_layout import is_valid_name
+
+log = logging.getLogger(__name__)
 
 CLOSE_GRACE_SECONDS = 1.0
 """How long a job may take to end by itself when its shell or the program is closed."""
 CLOSE_SECONDS = 3.0
 """How long closing waits before it abandons the jobs that still run."""
-SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL")
-"""The names of the signals that `JobRegistry.kill` may send."""
+MOST_EVICTED = 1000
+"""How many sessions that were closed to make room are remembered."""
 
 
 class JobRegistry:
@@ -58,6 +62,8 @@ class JobRegistry:
         """Shells by the id of their session, the least recently used first."""
         self._temporary: set[str] = set()
         """Sessions whose shells do not count towards the limit of shells."""
+        self._evicted: dict[str, None] = {}
+        """Sessions whose shells were closed to make room, the earliest first."""
 
     @property
     def events(self) -> Topic[JobEvent]:
@@ -105,6 +111,7 @@ class JobRegistry:
                 shell = Shell(session_id, start, self._limits, earlier)
                 shell.change(None, dict(env or {}), dict(variables or {}))
                 self._shells[session_id] = shell
+                self._evicted.pop(session_id, None)
                 if temporary:
                     self._temporary.add(session_id)
         return self._used(session_id).view()
@@ -131,6 +138,10 @@ class JobRegistry:
         """Every shell, the most recently used first."""
         return [shell.view() for shell in reversed(self._shells.values())]
 
+    def directory(self, session_id: str) -> str:
+        """The directory in which the next job of a session starts. JobError without a shell."""
+        return self._find_shell(session_id).state.cwd
+
     async def close_shell(self, session_id: str) -> None:
         """End a shell and all its jobs; their records on disk stay."""
         shell = self._find_shell(session_id)
@@ -150,6 +161,7 @@ class JobRegistry:
         background: bool = False,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
+        confinement: Confinement | None = None,
     ) -> Job:
         """Run code to its end, or until it is moved to the background.
 
@@ -161,6 +173,7 @@ class JobRegistry:
             background=background,
             timeout=timeout,
             env=dict(env or {}),
+            confinement=confinement,
         )
         running = await self._start(session_id, request)
         if not background:
@@ -194,27 +207,32 @@ class JobRegistry:
         for shell in self._shells.values():
             if job := shell.job(job_id):
                 return job
-        raise _no_job(job_id)
+        raise self._no_job(job_id)
 
     def job_output(self, job_id: str, stdout_from: int = 0, stderr_from: int = 0) -> JobOutput:
         """What is kept of a job's output, from absolute byte offsets on. JobError without a job."""
         for shell in self._shells.values():
             if output := shell.output(job_id, stdout_from, stderr_from):
                 return output
-        raise _no_job(job_id)
+        raise self._no_job(job_id)
 
     def is_ours(self, job_id: str) -> bool:
         """Whether this run of the program started a job; others are only known from records."""
         return any(shell.find(job_id) for shell in self._shells.values())
 
-    async def kill(self, job_id: str, signal_name: str = "SIGTERM") -> Job:
-        """End a job with all it started, and wait for that. A job that has ended stays as it is."""
-        if signal_name not in SIGNALS:
-            raise JobError(f"{signal_name!r} does not end jobs", f"use {', '.join(SIGNALS)}")
+    async def kill(self, job_id: str, signal: str | int = "SIGTERM") -> Job:
+        """End a job with all it started, and wait for that. A job that has ended stays as it is.
+
+        A signal that does not ask to end, such as SIGUSR1 or SIGSTOP, is sent and no more.
+        """
+        number = signal_number(signal)
         if self.job(job_id).running:
             running = self._running(job_id)
-            running.stop(number=signal.Signals[signal_name])
-            await running.finished.wait()
+            if number in ENDING:
+                running.stop(number=number)
+                await running.finished.wait()
+            else:
+                running.pass_on(number)
         return self.job(job_id)
 
     async def wait(self, job_id: str, timeout: float | None = None) -> Job:
@@ -256,13 +274,31 @@ class JobRegistry:
         closing = to_close((shell.use(at) for at, shell in enumerate(lasting)), self._limits)
         for session_id in closing:
             del self._shells[session_id]
+            self._evicted[session_id] = None
+            log.info("session %s is closed to make room", session_id)
+        while len(self._evicted) > MOST_EVICTED:
+            del self._evicted[next(iter(self._evicted))]
         if (count := len(lasting) - len(closing)) >= self._limits.shells:
             raise JobError(f"{count} shells have running jobs", "wait for one, or end its jobs")
 
     def _find_shell(self, session_id: str) -> Shell:
-        if session_id not in self._shells:
-            raise JobError(f"there is no session {session_id!r}", "start one first")
-        return self._shells[session_id]
+        if session_id in self._shells:
+            return self._shells[session_id]
+        if session_id in self._evicted:
+            raise self._was_evicted(session_id)
+        raise JobError(f"there is no session {session_id!r}", "start one first")
+
+    def _was_evicted(self, session_id: str) -> JobError:
+        return JobError(
+            f"session {session_id} was closed to make room",
+            f"{self._limits.shells} can be open; start another one",
+        )
+
+    def _no_job(self, job_id: str) -> JobError:
+        session_id = job_id.removeprefix("job-").rpartition("-")[0]
+        if session_id in self._evicted:
+            return self._was_evicted(session_id)
+        return JobError(f"there is no job {job_id!r}", "listJobs or /jobs shows what there is")
 
     def _used(self, session_id: str) -> Shell:
         """A session's shell, which becomes the most recently used one."""
@@ -292,7 +328,3 @@ async def _end_all(running: Iterable[RunningJob]) -> None:
         each.abandon()
     if waits:
         await asyncio.wait(waits)
-
-
-def _no_job(job_id: str) -> JobError:
-    return JobError(f"there is no job {job_id!r}", "listJobs or /jobs shows what there is")

@@ -5,6 +5,7 @@ Times are milliseconds here and offsets are bytes of the stream as it was printe
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,14 +15,18 @@ import msgspec
 from msgspec import Meta
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.core.job import Job, JobStatus
+from ollm_tui.core.job import Job, JobStatus, StreamPart
 from ollm_tui.core.session.session import new_session_id
+from ollm_tui.core.tool import Action
 from ollm_tui.services.jobs.job_registry import JobRegistry
-from ollm_tui.services.jobs.safe_text import LEAD_BYTES, SafePart, safe_part
+from ollm_tui.services.jobs.safe_text import LEAD_BYTES, safe_part
 from ollm_tui.services.jobs.shell import ShellView
 from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.sandbox.confinement import Confinement
 
 Count = Annotated[int, Meta(ge=0)]
+Check = Callable[[str, Action], None]
+"""Returns if a tool may do something."""
 Milliseconds = Annotated[float, Meta(gt=0, description="milliseconds")]
 
 
@@ -105,11 +110,12 @@ class GetJobOutput(ToolCall, frozen=True):
 
 
 class KillJob(ToolCall, frozen=True):
-    """End a job and all it started: SIGTERM, or the signal named, and SIGKILL 5 seconds later."""
+    """End a job and all it started: SIGTERM, or the signal given by name or number, and SIGKILL 5
+    seconds later. SIGUSR1, SIGSTOP, SIGCONT and others that do not end jobs are only sent."""
 
     session_id: str
     job_id: str
-    signal: str = "SIGTERM"
+    signal: str | int = "SIGTERM"
 
 
 class WaitJob(ToolCall, frozen=True):
@@ -120,8 +126,10 @@ class WaitJob(ToolCall, frozen=True):
     timeout: Milliseconds | None = None
 
 
-LISTED_CHARACTERS = 4096
-"""Characters of each stream that a list of jobs shows, the last ones."""
+LISTED_BYTES = 4096
+"""Bytes of each stream that a list of jobs shows, the last ones; of the code, characters."""
+MOST_LISTED_BYTES = 512 * 1024
+"""Bytes of output that one list shows; the oldest jobs stand in it without any."""
 MOST_MARKS = 1000
 """The most offsets of one job that are remembered as pairs."""
 
@@ -134,24 +142,50 @@ class JobTool(NamedTuple):
     schema: dict[str, Any]
 
 
+class _Shown(NamedTuple):
+    """What an answer has of one stream."""
+
+    text: str
+    end: int
+    """The absolute byte offset behind the text."""
+    truncated: bool
+    """Whether it lacks something of what was printed before its end and asked for."""
+
+
 class _Read(NamedTuple):
     """A job and what it printed from some offsets on."""
 
     job: Job
-    stdout: SafePart
-    stderr: SafePart
-    stdout_cut: bool
-    """Whether what came before is no longer kept."""
-    stderr_cut: bool
+    stdout: _Shown
+    stderr: _Shown
+
+    def amounts(self) -> dict[str, Any]:
+        """How much was printed in all, and whether this answer lacks some of it."""
+        return {
+            "truncated": {"stdout": self.stdout.truncated, "stderr": self.stderr.truncated},
+            "bytes": {"stdout": self.job.stdout_bytes, "stderr": self.job.stderr_bytes},
+        }
 
 
 class JobTools:
-    """Answers calls with plain values, ready for JSON. Secrets in outputs are hidden."""
+    """Answers calls with plain values, ready for JSON. Secrets in outputs are hidden.
 
-    def __init__(self, jobs: JobRegistry, cwd: Path, redactor: Redactor | None = None) -> None:
+    `check` raises JobError for what is not allowed; `confinement` is the sandbox of all jobs.
+    """
+
+    def __init__(
+        self,
+        jobs: JobRegistry,
+        cwd: Path,
+        redactor: Redactor | None = None,
+        check: Check | None = None,
+        confinement: Confinement | None = None,
+    ) -> None:
         self._jobs = jobs
         self._redactor = redactor or Redactor()
         self._cwd = cwd
+        self._check = check
+        self._confinement = confinement
         self._marks: dict[str, dict[int, tuple[int, int]]] = {}
         """By job: each offset that was answered, and the offsets of both streams it stands for."""
         self._answers: dict[type[ToolCall], Callable[[Any], Awaitable[Any]]] = {
@@ -183,7 +217,22 @@ class JobTools:
             call = msgspec.convert(arguments, kind)
         except msgspec.ValidationError as error:
             raise JobError(f"{name}: {error}", "see the tool's parameters") from error
+        if self._check and (action := self._action(call)):
+            # In a thread: long code is looked through for a while.
+            await asyncio.to_thread(self._check, *action)
         return await self._answers[kind](call)
+
+    def _action(self, call: ToolCall) -> tuple[str, Action] | None:
+        """What a call would do, by the name of the model's own tool that does the same; None for
+        what does nothing by itself."""
+        if isinstance(call, Exec):
+            place = str(self._cwd)
+            if call.session_id is not None:
+                place = self._jobs.directory(call.session_id)
+            return "exec", Action("run", "run", call.code, place, language=call.language)
+        if isinstance(call, ListJobs | GetJobOutput | KillJob | WaitJob):
+            return "jobs", Action("none", "use jobs", call.session_id)
+        return None
 
     async def _start_session(self, call: StartSession) -> dict[str, Any]:
         cwd = self._cwd / (call.cwd or ".")
@@ -225,15 +274,21 @@ class JobTools:
             call.background,
             call.timeout and call.timeout / 1000,
             call.env,
+            self._confinement,
         )
         if call.background:
             return {"jobId": job.id, "pid": job.pid}
-        return {**self._result(job.id), "jobId": job.id}
+        return {**await self._result(job.id), "jobId": job.id}
 
     async def _list_jobs(self, call: ListJobs) -> list[dict[str, Any]]:
         which = call.filter
         jobs = self._jobs.list_jobs(call.session_id, which.status, which.background, which.limit)
-        return [self._listed(job.id) for job in jobs]
+        room, listed = MOST_LISTED_BYTES, list[dict[str, Any]]()
+        for job in jobs:
+            shown, taken = await self._listed(job.id, min(LISTED_BYTES, room // 2))
+            room -= taken
+            listed.append(shown)
+        return listed
 
     async def _job_output(self, call: GetJobOutput) -> dict[str, Any]:
         job = self._job(call)
@@ -245,7 +300,8 @@ class JobTools:
             since = marks.get(call.since, here)
         else:
             since = call.since.stdout, call.since.stderr
-        job, stdout, stderr, stdout_cut, stderr_cut = self._read(job.id, *since)
+        read = await self._read(job.id, *since)
+        stdout, stderr = read.stdout, read.stderr
         # One number stands for both offsets: at equal sums nothing has come in between.
         marks[stdout.end + stderr.end] = stdout.end, stderr.end
         if len(marks) > MOST_MARKS:
@@ -255,9 +311,10 @@ class JobTools:
             "stderr": stderr.text,
             "offset": stdout.end + stderr.end,
             "offsets": {"stdout": stdout.end, "stderr": stderr.end},
-            "status": job.status,
-            "exitCode": job.exit_code,
-            "truncated": {"stdout": stdout_cut, "stderr": stderr_cut},
+            "status": read.job.status,
+            "exitCode": read.job.exit_code,
+            "note": read.job.note,
+            **read.amounts(),
         }
 
     async def _kill(self, call: KillJob) -> dict[str, Any]:
@@ -266,7 +323,7 @@ class JobTools:
 
     async def _wait(self, call: WaitJob) -> dict[str, Any]:
         job = await self._jobs.wait(self._job(call).id, call.timeout and call.timeout / 1000)
-        return {**self._result(job.id), "duration": job.duration}
+        return {**await self._result(job.id), "duration": job.duration}
 
     def _job(self, call: GetJobOutput | KillJob | WaitJob) -> Job:
         job = self._jobs.job(call.job_id)
@@ -274,21 +331,26 @@ class JobTools:
             raise JobError(f"{job.id} is not a job of that session", f"it is of {job.session_id}")
         return job
 
-    def _read(self, job_id: str, stdout_from: int = 0, stderr_from: int = 0) -> _Read:
-        """Safe text from two offsets on; a word that may still grow is left for the next read."""
+    async def _read(self, job_id: str, stdout_from: int = 0, stderr_from: int = 0) -> _Read:
+        """Safe text from two offsets on; a word that may still grow is left for the next read.
+
+        Looking for secrets takes time that grows with the output, so a thread does it.
+        """
         starts = (max(start - LEAD_BYTES, 0) for start in (stdout_from, stderr_from))
         output = self._jobs.job_output(job_id, *starts)
         ended = not output.job.running
-        return _Read(
-            output.job,
-            safe_part(output.stdout, self._redactor, stdout_from, ended=ended),
-            safe_part(output.stderr, self._redactor, stderr_from, ended=ended),
-            output.stdout.start > stdout_from,
-            output.stderr.start > stderr_from,
-        )
 
-    def _result(self, job_id: str) -> dict[str, Any]:
-        read = self._read(job_id)
+        def shown() -> _Read:
+            return _Read(
+                output.job,
+                _shown(output.stdout, self._redactor, stdout_from, ended=ended),
+                _shown(output.stderr, self._redactor, stderr_from, ended=ended),
+            )
+
+        return await asyncio.to_thread(shown)
+
+    async def _result(self, job_id: str) -> dict[str, Any]:
+        read = await self._read(job_id)
         return {
             "stdout": read.stdout.text,
             "stderr": read.stderr.text,
@@ -296,19 +358,29 @@ class JobTools:
             "success": read.job.status == "completed",
             "status": read.job.status,
             "note": read.job.note,
+            **read.amounts(),
         }
 
-    def _listed(self, job_id: str) -> dict[str, Any]:
-        read = self._read(job_id)
+    async def _listed(self, job_id: str, most: int) -> tuple[dict[str, Any], int]:
+        """A job as a list shows it, and the bytes of output that takes: `most` of each stream."""
+        ends = self._jobs.job_output(job_id, sys.maxsize, sys.maxsize)
+        starts = max(ends.stdout.end - most, 0), max(ends.stderr.end - most, 0)
+        read = await self._read(job_id, *starts)
+        out, err = read.stdout, read.stderr
+        read = read._replace(
+            stdout=out._replace(truncated=out.truncated or starts[0] > 0),
+            stderr=err._replace(truncated=err.truncated or starts[1] > 0),
+        )
+        code = read.job.code[: LISTED_BYTES + LEAD_BYTES]
         shown = msgspec.to_builtins(read.job)
-        shown["code"] = self._redactor.redact(read.job.code)
-        for name, part, is_cut in (
-            ("stdout", read.stdout, read.stdout_cut),
-            ("stderr", read.stderr, read.stderr_cut),
-        ):
-            shown[name] = part.text[-LISTED_CHARACTERS:]
-            shown[f"{name}Truncated"] = is_cut
-        return shown
+        shown["code"] = (await asyncio.to_thread(self._redactor.redact, code))[:LISTED_BYTES]
+        shown |= {"stdout": read.stdout.text, "stderr": read.stderr.text, **read.amounts()}
+        return shown, len(read.stdout.text) + len(read.stderr.text)
+
+
+def _shown(part: StreamPart, redactor: Redactor, since: int, *, ended: bool) -> _Shown:
+    text, end = safe_part(part, redactor, since, ended=ended)
+    return _Shown(text, end, part.start > since)
 
 
 def _camel(name: str) -> str:

@@ -51,9 +51,11 @@ class Launcher:
                     serving = False
 
     def _take_order(self) -> bool:
-        data, files, _, _ = socket.recv_fds(self._orders, 1, MOST_FILES, socket.MSG_CMSG_CLOEXEC)
+        data, files, _, _ = socket.recv_fds(self._orders, 1, MOST_FILES)
         if not data:
             return False
+        for descriptor in files:
+            os.set_inheritable(descriptor, False)
         order_file, channel_file, *rest = files
         channel = socket.socket(fileno=channel_file)
         order = read_order(order_file)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import ollm_tui
 from ollm_tui.core.errors import JobError
-from ollm_tui.services.jobs.order import Order, write_order
+from ollm_tui.services.jobs.memory_file import memory_file
+from ollm_tui.services.jobs.order import Order, encoded
 
 STOP_SECONDS = 2.0
 """How long closing waits for the launcher to end."""
@@ -41,8 +42,6 @@ class Launching:
         with ExitStack() as theirs, ExitStack() as ours:
             for descriptor in files:
                 theirs.callback(os.close, descriptor)
-            if not hasattr(os, "memfd_create"):
-                raise JobError("jobs need Linux", "run commands in a terminal of your own")
             try:
                 launched = self._hand_over(order, files, theirs, ours)
             except OSError as error:
@@ -55,7 +54,7 @@ class Launching:
     def _hand_over(
         self, order: Order, files: list[int], theirs: ExitStack, ours: ExitStack
     ) -> Launched:
-        channel, their_channel = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        channel, their_channel = socket.socketpair()
         ours.callback(channel.close)
         theirs.callback(their_channel.close)
         channel.setblocking(False)
@@ -68,7 +67,7 @@ class Launching:
             os.set_blocking(reader, False)
             readers.append(reader)
             writers.append(writer)
-        order_file = write_order(order)
+        order_file = memory_file("ollm-order", encoded(order))
         theirs.callback(os.close, order_file)
         self._send([order_file, their_channel.fileno(), *writers, *files])
         return Launched(channel, readers[0], readers[1])
@@ -88,11 +87,11 @@ class Launching:
         if self._process is not None and self._process.poll() is not None:
             self._orders = None  # somebody killed it; supervisors of running jobs live on
         orders = self._orders or self._start()
-        # With one byte: the launcher takes an empty message for the end.
+        # With one byte, since the launcher takes none for the end; it reads one order at a time.
         socket.send_fds(orders, [b"\n"], files)
 
     def _start(self) -> socket.socket:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
                 (*COMMAND, str(theirs.fileno())),

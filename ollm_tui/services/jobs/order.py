@@ -6,13 +6,12 @@ Also loaded by the launcher, so it imports nothing but the standard library.
 from __future__ import annotations
 
 import json
-import os
 import socket
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-LONGEST_MESSAGE = 4096
-"""Bytes of a message between app and supervisor; orders are files and may be longer."""
+READ_BYTES = 4096
+"""The most that is read at once from the channel between app and supervisor."""
 
 M = TypeVar("M", bound="tuple[Any, ...]")
 
@@ -48,11 +47,12 @@ class Begun(NamedTuple):
     supervisor_started: int
 
 
-class Stop(NamedTuple):
-    """App to supervisor: end the job by this signal, and by SIGKILL after the grace period."""
+class SendSignal(NamedTuple):
+    """App to supervisor: send the job a signal, and SIGKILL after the grace period."""
 
     signal: int
-    grace_seconds: float
+    grace_seconds: float | None
+    """None for a signal that is not meant to end the job: no SIGKILL follows."""
 
 
 class Ended(NamedTuple):
@@ -71,18 +71,9 @@ class Ended(NamedTuple):
     """How many of its processes could not be ended."""
 
 
-def memory_file(name: str, content: bytes = b"") -> int:
-    """A descriptor of a file in memory with this content, positioned at its start."""
-    descriptor = os.memfd_create(name, os.MFD_CLOEXEC)
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(content)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
-
-
-def write_order(order: Order) -> int:
-    """A descriptor of a file with the order: it may be longer than any message."""
-    return memory_file("ollm-order", json.dumps(order._asdict()).encode())
+def encoded(order: Order) -> bytes:
+    """The content of the file by which an order travels: it may be longer than any message."""
+    return json.dumps(order._asdict()).encode()
 
 
 def read_order(descriptor: int) -> Order:
@@ -91,15 +82,27 @@ def read_order(descriptor: int) -> Order:
         return Order(**json.loads(file.read()))
 
 
-def send(channel: socket.socket, message: Begun | Stop | Ended) -> None:
+def send(channel: socket.socket, message: Begun | SendSignal | Ended) -> None:
     """Send a message; does nothing if the other side is gone."""
     try:
-        channel.send(json.dumps(message._asdict()).encode())
+        channel.sendall(json.dumps(message._asdict()).encode() + b"\n")
     except OSError:
         pass
 
 
-def received(data: bytes, kind: type[M]) -> M:
+class Inbox:
+    """Cuts what arrives into messages, one a line: macOS has no sockets that keep them apart."""
+
+    def __init__(self) -> None:
+        self._begun = b""
+
+    def add(self, data: bytes) -> list[bytes]:
+        """Return the messages that are complete with what has just arrived."""
+        *complete, self._begun = (self._begun + data).split(b"\n")
+        return complete
+
+
+def decoded(line: bytes, kind: type[M]) -> M:
     """Decode a message of this kind."""
-    fields: Mapping[str, Any] = json.loads(data)
+    fields: Mapping[str, Any] = json.loads(line)
     return kind(**fields)

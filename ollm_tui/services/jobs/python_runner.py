@@ -7,6 +7,7 @@ pickled, or that are modules are there again in the shell's next job.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import linecache
 import os
@@ -52,12 +53,17 @@ class Finished:
 
 
 class Commands:
-    """Asks the app to run commands, each as a job of its own."""
+    """Asks the app to run commands, each as a job of its own; threads may ask side by side."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._lines = channel.makefile("rb")
-        self._lock = threading.Lock()
+        self._asking = threading.Lock()
+        self._numbers = itertools.count()
+        self._news = threading.Condition()
+        self._is_read = False
+        """Whether a thread waits for the next line; it reads for all others too."""
+        self._answers: dict[int, dict[str, Any]] = {}
 
     def run(
         self,
@@ -70,21 +76,45 @@ class Commands:
 
         `timeout` is in seconds.
         """
+        number = next(self._numbers)
         request = {
+            "number": number,
             "argv": [str(program), *map(str, arguments)],
             "cwd": str(Path.cwd()),
             "environment": {**os.environ, **(env or {})},
             "timeout": timeout,
         }
-        with self._lock:
+        with self._asking:
             self._channel.sendall(json.dumps(request).encode() + b"\n")
-            line = self._lines.readline()
-        if not line:
-            raise RuntimeError("ollm no longer takes commands")
-        answer = json.loads(line)
+        answer = self._answer(number)
         if "error" in answer:
             raise RuntimeError(answer["error"])
         return Finished(answer)
+
+    def _answer(self, number: int) -> dict[str, Any]:
+        """Wait for the answer to a request; answers come in any order."""
+        with self._news:
+            while number not in self._answers:
+                if self._is_read:
+                    self._news.wait()
+                else:
+                    self._read()
+            return self._answers.pop(number)
+
+    def _read(self) -> None:
+        """Read the next answer, and let the others look meanwhile and afterwards."""
+        self._is_read = True
+        self._news.release()
+        try:
+            line = self._lines.readline()
+        finally:
+            self._news.acquire()
+            self._is_read = False
+            self._news.notify_all()
+        if not line:
+            raise RuntimeError("ollm no longer takes commands")
+        answer = json.loads(line)
+        self._answers[answer["number"]] = answer
 
 
 def load(data: bytes, space: dict[str, Any]) -> None:

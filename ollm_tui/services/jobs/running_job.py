@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -15,10 +16,12 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobOutput, JobStatus
 from ollm_tui.services.jobs.launcher_client import Launched
-from ollm_tui.services.jobs.order import LONGEST_MESSAGE, Begun, Ended, Stop, received, send
+from ollm_tui.services.jobs.order import READ_BYTES, Begun, Ended, Inbox, SendSignal, decoded, send
 from ollm_tui.services.jobs.output_tail import Limits, OutputTail
 
-READ_BYTES = 256 * 1024
+log = logging.getLogger(__name__)
+
+OUTPUT_BYTES = 256 * 1024
 """The most that one read takes from a pipe."""
 MERGE_SECONDS = 0.1
 """Output that arrives within this time becomes one event."""
@@ -65,6 +68,7 @@ class RunningJob:
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._channel: socket.socket | None = launched.channel
+        self._inbox = Inbox()
         self._pipes = {launched.stdout: self.stdout, launched.stderr: self.stderr}
         self._has_begun: asyncio.Future[None] = self._loop.create_future()
         self._ended: Ended | None = None
@@ -87,7 +91,8 @@ class RunningJob:
         # Shielded: a caller that is cancelled would cancel the future, and the supervisor's first
         # message would then be taken for its last.
         await asyncio.shield(self._has_begun)
-        if timeout is not None and self.job.running:
+        # It may be over, or moved to the background, by whoever heard of its begin before.
+        if timeout is not None and not self.released.is_set():
             self._timeout = self._loop.call_later(timeout, self._time_out, timeout)
             self._timers.append(self._timeout)
 
@@ -98,7 +103,9 @@ class RunningJob:
 
     def output(self, stdout_from: int, stderr_from: int) -> JobOutput:
         """What is kept of its output, from absolute byte offsets on."""
-        return JobOutput(self.job, self.stdout.read(stdout_from), self.stderr.read(stderr_from))
+        return JobOutput(
+            self._counted(), self.stdout.read(stdout_from), self.stderr.read(stderr_from)
+        )
 
     def stop(
         self,
@@ -117,7 +124,12 @@ class RunningJob:
         if self._stopping is None:
             self._stopping, self._note = status, note
         grace = self._limits.stop_grace_seconds if grace_seconds is None else grace_seconds
-        send(self._channel, Stop(number, grace))
+        send(self._channel, SendSignal(number, grace))
+
+    def pass_on(self, number: int) -> None:
+        """Send it a signal that is not meant to end it."""
+        if self._channel is not None:
+            send(self._channel, SendSignal(number, None))
 
     def abandon(self) -> None:
         """Close the channel, at which its supervisor kills the job at once."""
@@ -130,14 +142,27 @@ class RunningJob:
         self.job = msgspec.structs.replace(self.job, background=True)
         self.released.set()
 
+    def add_note(self, words: str) -> None:
+        """Note something about the job besides its status and exit code."""
+        note = "; ".join(filter(None, (self.job.note, words)))
+        self.job = msgspec.structs.replace(self.job, note=note)
+        log.info("%s: %s", self.job.id, words)
+
     def trim(self) -> None:
         """Drop the output and most of the code; the rest stays."""
+        log.info("%s: its output is dropped, the session keeps too much", self.job.id)
         self.stdout.forget()
         self.stderr.forget()
         self.job = msgspec.structs.replace(
+            self._counted(), code=self.job.code[:CODE_KEPT], trimmed=True
+        )
+
+    def _counted(self) -> Job:
+        """The job with how much it printed so far, and whether all of that is kept."""
+        return msgspec.structs.replace(
             self.job,
-            code=self.job.code[:CODE_KEPT],
-            trimmed=True,
+            stdout_bytes=self.stdout.total,
+            stderr_bytes=self.stderr.total,
             stdout_truncated=self.stdout.truncated,
             stderr_truncated=self.stderr.truncated,
         )
@@ -148,7 +173,7 @@ class RunningJob:
     def _read(self, descriptor: int) -> bool:
         """Read from a pipe once; whether there may be more to read at once."""
         try:
-            data = os.read(descriptor, READ_BYTES)
+            data = os.read(descriptor, OUTPUT_BYTES)
         except BlockingIOError:
             return False
         if data:
@@ -167,20 +192,25 @@ class RunningJob:
     def _hear(self) -> None:
         assert self._channel is not None
         try:
-            data = self._channel.recv(LONGEST_MESSAGE)
+            data = self._channel.recv(READ_BYTES)
         except BlockingIOError:
             return
         except OSError:
             data = b""
         if not data:
             self._lost()
-        elif not self._has_begun.done():  # the first message is Begun, the second Ended
-            self.begun = received(data, Begun)
+        for line in self._inbox.add(data):
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        """Take a message of the supervisor: the first is Begun, the second Ended."""
+        if not self._has_begun.done():
+            self.begun = decoded(line, Begun)
             self.job = msgspec.structs.replace(self.job, pid=self.begun.pid)
             self._has_begun.set_result(None)
             self._listener.started(self)
         else:
-            self._ended = received(data, Ended)
+            self._ended = decoded(line, Ended)
             self._hang_up()
 
     def _lost(self) -> None:
@@ -225,6 +255,12 @@ class RunningJob:
         self.stderr.settle()
         self.ended_at = time.monotonic()
         self.job = self._ended_job(self._ended)
+        for name, stream in (("stdout", self.stdout), ("stderr", self.stderr)):
+            if stream.truncated:
+                log.info(
+                    "%s: the last %d of %d bytes of %s are kept",
+                    *(self.job.id, stream.kept, stream.total, name),
+                )
         self._listener.ended(self)
         self.finished.set()
         self.released.set()
@@ -235,16 +271,12 @@ class RunningJob:
         if ended.stopped:
             status = "killed" if ended.crowded else self._stopping or "killed"
         return msgspec.structs.replace(
-            self.job,
+            self._counted(),
             status=status,
             exit_code=ended.code,
             completed_at=clock.now(),
             duration=round((self.ended_at - self._launched_at) * 1000),
             note="; ".join(_notes(ended, self._note, self._limits)),
-            stdout_bytes=self.stdout.total,
-            stderr_bytes=self.stderr.total,
-            stdout_truncated=self.stdout.truncated,
-            stderr_truncated=self.stderr.truncated,
         )
 
 

@@ -1,7 +1,7 @@
 """The output of a job as text without secrets and without terminal control sequences.
 
 Output is read in parts. A secret that lies across the border of a part is hidden all the same:
-more is read before the part than is shown, and a word that may still grow waits for its end.
+more is read before the part than is shown, and what may still become a secret waits for its end.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from ollm_tui.services.redaction.redactor import Redactor
 
 LEAD_BYTES = 16 * 1024
 """Bytes to read before a part: no secret that is recognised by its beginning reaches further."""
-LONGEST_WORD = 4096
-"""Bytes of a word that is held back while it grows; a longer one is shown."""
+_SEARCHED_BYTES = 4 * LEAD_BYTES
+"""Bytes at the end of an output in which the border is looked for at first."""
 
-_OPEN_WORD = re.compile(rb"[!-~]+\Z")
-_LIKE_A_TOKEN = re.compile(rb"(?=[^A-Za-z]*[A-Za-z])[^0-9_-]*[0-9_-]")
-_REST_OF_LINE = re.compile(rf"[^\n]{{0,{LONGEST_WORD}}}\n|\S{{0,{LONGEST_WORD}}}")
+_WORD = re.compile(rb"\S*\s*")
+_REST_OF_LINE = re.compile(r"[^\n]{0,4096}\n|\S{0,4096}")
 _REST_OF_KEY = re.compile(
     r"[A-Za-z0-9+/=\s]{0,15000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,6}-----"
 )
@@ -41,7 +40,7 @@ class SafePart(NamedTuple):
 def safe_part(part: StreamPart, redactor: Redactor, since: int = 0, *, ended: bool) -> SafePart:
     """The text from the offset `since` on; the part should begin `LEAD_BYTES` before it."""
     whole = part.on_character_borders(ended=ended)
-    data = whole.data if ended else without_open_word(whole.data)
+    data = whole.data if ended else settled_part(whole.data, redactor)
     lead = max(since - whole.start, 0)
     # One decoder and filter for both halves: a character or sequence may lie across the border.
     decoder, intake = codecs.getincrementaldecoder("utf-8")("replace"), IntakeFilter()
@@ -74,12 +73,45 @@ def hidden(pieces: Sequence[str], redactor: Redactor) -> list[str]:
     return safe
 
 
-def without_open_word(data: bytes) -> bytes:
-    """The data without its last word, if that may become a secret when more of it comes."""
-    word = _OPEN_WORD.search(data, max(len(data) - LONGEST_WORD, 0))
-    if word is None or word.end() - word.start() >= LONGEST_WORD:
+def settled_part(data: bytes, redactor: Redactor) -> bytes:
+    """The data without its last words, if these may become a secret when more of it comes."""
+    text = _Text()
+    scan = redactor.scan()
+    scan.grow(text.feed(data))
+    for _ in scan.settle(final=False):
+        pass
+    if scan.settled >= text.length:
         return data
-    return data[: word.start()] if _LIKE_A_TOKEN.match(word[0]) else data
+    start = _behind_space(data, len(data) - _SEARCHED_BYTES)
+    text = _Text()
+    text.feed(data[:start])
+    if text.length > scan.settled:
+        start, text = 0, _Text()
+    for word in _WORD.finditer(data, start):
+        text.feed(word[0])
+        if text.length > scan.settled:
+            return data[: word.start()]
+    return data
+
+
+class _Text:
+    """The clean text of growing data, of which only the length is kept."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._intake = IntakeFilter()
+
+    def feed(self, data: bytes) -> str:
+        text = self._intake.feed(self._decoder.decode(data))
+        self.length += len(text)
+        return text
+
+
+def _behind_space(data: bytes, near: int) -> int:
+    """The offset of the first word that begins at or after `near`."""
+    space = _WORD.match(data, near) if near > 0 else None
+    return space.end() if space else 0
 
 
 def without_cut_start(text: str) -> str:

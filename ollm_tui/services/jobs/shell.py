@@ -165,14 +165,15 @@ class Shell:
             del self._jobs[each.job.id]
 
     def view(self) -> ShellView:
-        """The shell as it is now."""
+        """The shell as it is now; where jobs ran in a sandbox, as the next one there finds it."""
+        state = self.state_for(self._held_state is not None)
         return ShellView(
             id=self.session_id,
-            cwd=readable(self.state.cwd),
+            cwd=readable(state.cwd),
             environment={
-                readable(name): readable(value) for name, value in self.state.environment.items()
+                readable(name): readable(value) for name, value in state.environment.items()
             },
-            variables=self.state.variables,
+            variables=state.variables,
             created_at=self._created_at,
             last_activity_at=self._last_activity_at,
             jobs=len(self._jobs) + len(self._earlier),

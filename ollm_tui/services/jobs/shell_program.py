@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.services.jobs import python_runner
-from ollm_tui.services.jobs.order import memory_file
+from ollm_tui.services.jobs.memory_file import memory_file
 from ollm_tui.services.jobs.shell_state import ShellState
 
 CODE, STATE, REPORT, REQUESTS = 200, 201, 202, 203
@@ -30,6 +30,8 @@ _BASH_LINE = (
 )
 _EVERY_NAME = " ".join(f'"${{!{first}@}}"' for first in "_" + ascii_letters)
 """Expanded by bash to the names of all variables; `compgen -v` would cost a process."""
+OLDEST_BASH = 404
+"""From 4.4 on bash tells the attributes of a variable by `@a`. That of macOS is 3.2."""
 _BASH_START = rf"""
 IFS= builtin read -r -d '' -u {CODE} __ollm_code
 exec {CODE}<&-
@@ -43,14 +45,25 @@ __ollm_save() {{
 __ollm_report() {{
     builtin shopt -u nocasematch
     builtin printf '%s\0' "$PWD"
-    local __ollm_name __ollm_names=()
+    local __ollm_name __ollm_marks __ollm_exported __ollm_arrays __ollm_names=()
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < {OLDEST_BASH})); then
+        __ollm_exported=$'\n'$(builtin compgen -e)$'\n'
+        __ollm_arrays=$'\n'$(builtin compgen -A arrayvar)$'\n'
+    fi
     for __ollm_name in {_EVERY_NAME}; do
         case $__ollm_name in
             __ollm_*|_|BASH*|COMP_*|DIRSTACK|EPOCH*|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTTYPE) ;;
             LINENO|MACHTYPE|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD|RANDOM|SECONDS) ;;
             SHELLOPTS|SHLVL|SRANDOM|UID) ;;
             *)
-                case ${{!__ollm_name@a}} in
+                if [[ -z $__ollm_exported ]]; then
+                    __ollm_marks=${{!__ollm_name@a}}
+                else
+                    __ollm_marks=
+                    case $__ollm_exported in *$'\n'$__ollm_name$'\n'*) __ollm_marks=x ;; esac
+                    case $__ollm_arrays in *$'\n'$__ollm_name$'\n'*) __ollm_marks=a ;; esac
+                fi
+                case $__ollm_marks in
                     *[aA]*) __ollm_names+=("$__ollm_name") ;;
                     *x*) builtin printf '%s=%s\0' "$__ollm_name" "${{!__ollm_name}}" ;;
                     *) __ollm_names+=("$__ollm_name")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -72,19 +72,28 @@ class ShellState(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class StateAfter(NamedTuple):
+    """The state that a job left."""
+
+    state: ShellState
+    variables_dropped: bool = False
+    """Whether its variables took too much room, so that they are as they were before."""
+
+
 def state_after(
     report: bytes, before: ShellState, only_then: Mapping[str, str], *, python: bool, most: int
-) -> ShellState:
+) -> StateAfter:
     """The state a job reported; what was given to this job alone does not stay.
 
     A report that is not whole, from a job that was killed for instance, changes nothing.
-    Variables of more than `most` bytes stay as they were before.
+    Variables of more than `most` bytes stay as they were before; they need not be there as a whole.
     """
     # The directory and NAME=value pairs, separated by NUL; after an empty field the variables,
     # which end with NUL.
     head, border, variables = report.partition(b"\0\0")
-    if not border or not variables.endswith(b"\0"):
-        return before
+    too_long = len(variables) > most
+    if not border or not (too_long or variables.endswith(b"\0")):
+        return StateAfter(before)
     cwd, *pairs = head.decode("utf-8", "surrogateescape").split("\0")
     environment = dict(pair.split("=", 1) for pair in pairs if "=" in pair[1:])
     for name, value in only_then.items():
@@ -99,11 +108,11 @@ def state_after(
     for name in _NOT_CARRIED:
         environment.pop(name, None)
     after = msgspec.structs.replace(before, cwd=cwd, environment=environment)
-    if len(variables) > most:
-        return after
+    if too_long:
+        return StateAfter(after, variables_dropped=True)
     if python:
-        return msgspec.structs.replace(after, python=variables[:-1])
-    return msgspec.structs.replace(after, declarations=variables[:-1])
+        return StateAfter(msgspec.structs.replace(after, python=variables[:-1]))
+    return StateAfter(msgspec.structs.replace(after, declarations=variables[:-1]))
 
 
 def check_environment(given: Mapping[str, str]) -> None:

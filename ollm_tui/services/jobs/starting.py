@@ -17,7 +17,8 @@ from ollm_tui.core.errors import JobError, OllmError
 from ollm_tui.core.job import Job, JobLanguage, JobOutput
 from ollm_tui.services.jobs.execution import Execution, JobListeners
 from ollm_tui.services.jobs.launcher_client import Launching
-from ollm_tui.services.jobs.order import Order, memory_file
+from ollm_tui.services.jobs.memory_file import memory_file
+from ollm_tui.services.jobs.order import Order
 from ollm_tui.services.jobs.output_tail import Limits
 from ollm_tui.services.jobs.process_tree import MARK_VARIABLE, task_count
 from ollm_tui.services.jobs.running_job import RunningJob
@@ -26,6 +27,8 @@ from ollm_tui.services.jobs.shell_program import Program, python_program, shell_
 from ollm_tui.services.jobs.shell_state import check_environment, readable
 from ollm_tui.services.sandbox.confinement import ARGUMENTS_FILE, Confinement
 
+MOST_COMMANDS = 50
+"""How many commands of one Python code run side by side; further ones wait."""
 LONGEST_LINE = 8 * 1024 * 1024
 """Bytes of a request of cmd(); after a longer one no more are answered."""
 
@@ -48,6 +51,8 @@ class JobRequest(msgspec.Struct, frozen=True, kw_only=True):
 class CommandRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A command that Python code asked for by cmd(). `timeout` is in seconds."""
 
+    number: int
+    """The answer has it too: threads ask side by side."""
     argv: list[str]
     cwd: str
     environment: dict[str, str]
@@ -145,6 +150,7 @@ class JobStarter:
         return running
 
     def _order(self, job: Job, program: Program, place: _Place) -> Order:
+        tasks = task_count()
         return Order(
             argv=program.argv,
             cwd=place.cwd,
@@ -152,8 +158,8 @@ class JobStarter:
             files=program.numbers,
             most_processes=self._limits.processes,
             # The kernel counts the threads of the user. How many there are is not known; those of
-            # the whole machine are no fewer.
-            most_tasks=task_count() + self._limits.tasks,
+            # the whole machine are no fewer. Where not even they are known there is no limit.
+            most_tasks=tasks and tasks + self._limits.tasks,
         )
 
     def _serve(
@@ -219,31 +225,49 @@ def _check_directory(shell: Shell) -> None:
 
 
 async def serve(channel: socket.socket, run: RunCommand) -> None:
-    """Answer the requests of cmd() until the code has ended."""
+    """Answer the requests of cmd(), side by side, until the code has ended."""
     reader, writer = await asyncio.open_unix_connection(sock=channel, limit=LONGEST_LINE)
+    room = asyncio.Semaphore(MOST_COMMANDS)
+
+    async def answer(line: bytes) -> None:
+        async with room:
+            answer = await _answer(line, run)
+        writer.write(answer + b"\n")
+        await writer.drain()
+
     try:
-        while line := await reader.readline():
-            writer.write(json.dumps(await _answer(line, run)).encode() + b"\n")
-            await writer.drain()
-    except (OSError, ValueError):
+        async with asyncio.TaskGroup() as answering:
+            while line := await reader.readline():
+                answering.create_task(answer(line))
+    except* (OSError, ValueError):
         pass  # a line without end, or nobody there any more
     finally:
         writer.close()
 
 
-async def _answer(line: bytes, run: RunCommand) -> dict[str, Any]:
+async def _answer(line: bytes, run: RunCommand) -> bytes:
+    """The answer to one request. ValueError for a line that is none."""
+    asked = msgspec.json.decode(line, type=dict[str, Any])
+    number = asked.get("number")
     try:
-        request = msgspec.convert(json.loads(line), CommandRequest)
+        request = msgspec.convert(asked, CommandRequest)
         if not request.argv:
             raise JobError("there is no command", 'cmd("ls", ["-la"])')
         output = await run(request)
-    except (msgspec.MsgspecError, ValueError) as error:
-        return {"error": f"not a command: {error}"}
+    except msgspec.ValidationError as error:
+        return json.dumps({"number": number, "error": f"not a command: {error}"}).encode()
     except OllmError as error:
-        return {"error": error.message}
-    return {
+        return json.dumps({"number": number, "error": error.message}).encode()
+    # In a thread: it takes longer for more output.
+    return await asyncio.to_thread(_finished, request.number, output)
+
+
+def _finished(number: int, output: JobOutput) -> bytes:
+    answer = {
+        "number": number,
         "jobId": output.job.id,
         "code": output.job.exit_code,
         "stdout": output.stdout.data.decode("utf-8", "replace"),
         "stderr": output.stderr.data.decode("utf-8", "replace"),
     }
+    return json.dumps(answer).encode()

@@ -1,7 +1,9 @@
 """The process above a job: starts it, ends it, and exits when nothing of it runs any more.
 
-It is a subreaper: whatever a job starts, in whatever session or group, stays below it. When
-the app is gone its channel closes, and the job is ended. Loaded by the launcher, so it imports
+It is a subreaper: whatever a job starts, in whatever session or group, stays below it. Where the
+system has no such thing, what loses its parent is known by the job's session, and what begins a
+session of its own as well gets away. When the app is gone its channel closes, and the job is
+ended. Loaded by the launcher, so it imports
 nothing but the standard library and modules that do the same.
 """
 
@@ -20,7 +22,16 @@ from types import FrameType
 from typing import NoReturn
 
 from ollm_tui.services.jobs import process_tree
-from ollm_tui.services.jobs.order import LONGEST_MESSAGE, Begun, Ended, Order, Stop, received, send
+from ollm_tui.services.jobs.order import (
+    READ_BYTES,
+    Begun,
+    Ended,
+    Inbox,
+    Order,
+    SendSignal,
+    decoded,
+    send,
+)
 from ollm_tui.services.sandbox.landlock import LandlockRules, restrict
 from ollm_tui.services.sandbox.placeholders import Placeholder, Placeholders
 
@@ -31,27 +42,35 @@ STOP_GRACE_SECONDS = 5.0
 KILLING_SECONDS = 5.0
 """Processes that remain this long after SIGKILL, with no new ones, cannot be ended by us: they are
 another user's or stuck in the kernel."""
-COUNT_EVERY_SECONDS = 0.25
-"""How often the processes of a job are counted."""
+COUNT_EVERY_SECONDS, LIST_EVERY_SECONDS = 0.25, 2.0
+"""How often the processes of a job are counted, and how often where `ps` has to list them."""
 ASK_EVERY_SECONDS = 0.1
 """How often new programs of a job that is being ended get the signal too."""
 CANNOT_RUN, NOT_FOUND = 126, 127
 """Exit codes as shells use them."""
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_ABOVE_ALL_TARGETS = 512
-"""Higher than any descriptor number that a job expects."""
-_prctl = ctypes.CDLL(None).prctl
 
 
-def become_subreaper() -> None:
-    """Make descendants that lose their parent children of this process."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def can_hold_detached() -> bool:
+    """Whether what detaches itself from a job is held by its supervisor on this system."""
+    return hasattr(ctypes.CDLL(None), "prctl")
+
+
+def become_subreaper() -> bool:
+    """Make descendants that lose their parent children of this process; whether that works here."""
+    return _control(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _control(option: int, value: int) -> bool:
+    """Ask Linux something about this process; other systems have no such call."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    return prctl is not None and prctl(option, value, 0, 0, 0) == 0
 
 
 def keep(order: Order, channel: socket.socket, files: list[int]) -> NoReturn:
     """Run a job to its end in this process, which was forked for it, and exit."""
-    become_subreaper()
+    is_subreaper = become_subreaper()
     supervisor = os.getpid()
     placeholders = Placeholders(starmap(Placeholder, (order.placeholders or {}).items()))
     failure = _set_up(placeholders)
@@ -65,7 +84,7 @@ def keep(order: Order, channel: socket.socket, files: list[int]) -> NoReturn:
     # group of its own, and signals for it would go to ours.
     os.read(running, 1)
     os.close(running)
-    ended = _Supervisor(order, channel, leading).run()
+    ended = _Supervisor(order, channel, leading, is_subreaper).run()
     # Processes that could not be ended still need them.
     if not ended.alive:
         placeholders.release()
@@ -83,10 +102,15 @@ def _set_up(placeholders: Placeholders) -> str:
 
 
 class _Supervisor:
-    def __init__(self, order: Order, channel: socket.socket, leading: int) -> None:
+    def __init__(
+        self, order: Order, channel: socket.socket, leading: int, is_subreaper: bool
+    ) -> None:
+        self._is_subreaper = is_subreaper
+        self._count_every = COUNT_EVERY_SECONDS if process_tree.has_proc() else LIST_EVERY_SECONDS
         self._most_processes = order.most_processes
         self._own_session = order.own_session
         self._channel = channel
+        self._inbox = Inbox()
         self._leading = leading
         self._code: int | None = None
         self._stopped = self._outside = self._crowded = False
@@ -116,7 +140,7 @@ class _Supervisor:
         alive = 0
         while self._reap():
             if self._given_up():
-                alive = len(process_tree.descendants(os.getpid()))
+                alive = len(self._below())
                 break
             self._wait()
             self._advance()
@@ -124,12 +148,14 @@ class _Supervisor:
         return Ended(code, self._stopped, self._outside, self._crowded, self._left, alive)
 
     def _reap(self) -> bool:
-        """Collect ended children; whether any are left."""
+        """Collect ended children; whether anything of the job is left."""
         while True:
             try:
                 number, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return False
+                if self._is_subreaper or not self._below():
+                    return False
+                number, status = 0, 0
             if number == 0:
                 self._end_leftovers()
                 return True
@@ -151,23 +177,28 @@ class _Supervisor:
         elif self._kill_at is not None:
             seconds = min(ASK_EVERY_SECONDS, max(0.0, self._kill_at - time.monotonic()))
         else:
-            seconds = COUNT_EVERY_SECONDS
+            seconds = self._count_every
         for descriptor, _ in self._watched.poll(seconds * 1000 + 1):
             if descriptor == self._wake:
-                os.read(self._wake, LONGEST_MESSAGE)
+                os.read(self._wake, READ_BYTES)
             else:
                 self._hear()
 
     def _hear(self) -> None:
-        data = self._channel.recv(LONGEST_MESSAGE)
+        data = self._channel.recv(READ_BYTES)
         if not data:  # the app is gone, or abandoned the job
             self._watched.unregister(self._channel)
             self._stopped = self._stopped or self._code is None
             self._kill_at = 0.0
-        elif self._code is None:
-            stop = received(data, Stop)
-            self._stopped = True
-            self._signal(stop.signal, stop.grace_seconds)
+        for line in self._inbox.add(data):
+            if self._code is not None:
+                continue
+            wanted = decoded(line, SendSignal)
+            if wanted.grace_seconds is None:
+                process_tree.pass_on(os.getpid(), wanted.signal)
+            else:
+                self._stopped = True
+                self._signal(wanted.signal, wanted.grace_seconds)
 
     def _note_outside(self, _number: int, _frame: FrameType | None) -> None:
         self._outside = True
@@ -177,7 +208,8 @@ class _Supervisor:
         at = 0.0 if number == signal.SIGKILL else time.monotonic() + grace_seconds
         self._kill_at = at if self._kill_at is None else min(at, self._kill_at)
         # A stopped process takes the signal only when it continues.
-        below = process_tree.send_below(os.getpid(), number, signal.SIGCONT)
+        below = self._below()
+        process_tree.send_to_groups(below, number, signal.SIGCONT)
         self._asked_with = signal.Signals(number)
         self._asked = {(line.pid, line.name) for line in below}
         return len(below)
@@ -188,7 +220,7 @@ class _Supervisor:
         A shell's child that handled the signal as the shell does, just before it became `sleep`,
         has lost it.
         """
-        below = process_tree.descendants(os.getpid())
+        below = self._below()
         new = {(line.pid, line.name) for line in below} - self._asked
         process_tree.send([pid for pid, _ in new], self._asked_with)
         self._asked |= new
@@ -208,10 +240,12 @@ class _Supervisor:
         """Kill all of the job; called repeatedly, since new processes may start meanwhile."""
         if self._code is None:  # not reaped yet, so its number is still its own
             process_tree.send_to_group(self._leading, signal.SIGKILL)
-        below = {line.pid for line in process_tree.send_below(os.getpid(), signal.SIGKILL)}
-        if self._give_up_at is None or below - self._killed:
+        below = self._below()
+        process_tree.send_to_groups(below, signal.SIGKILL)
+        numbers = {line.pid for line in below}
+        if self._give_up_at is None or numbers - self._killed:
             self._give_up_at = time.monotonic() + KILLING_SECONDS
-            self._killed |= below
+            self._killed |= numbers
 
     def _count(self) -> None:
         """End a job that never stops starting processes.
@@ -222,11 +256,23 @@ class _Supervisor:
         tasks = process_tree.task_count()
         if tasks - self._tasks_before <= self._most_processes:
             return
-        own = len(process_tree.descendants(os.getpid()))
+        own = len(self._below())
         self._tasks_before = tasks - own
         if own > self._most_processes:
             self._crowded = self._stopped = True
             self._kill_at = 0.0
+
+    def _below(self) -> list[process_tree.ProcessLine]:
+        """What runs of the job."""
+        if self._is_subreaper:
+            return process_tree.descendants(os.getpid())
+        lines = process_tree.processes()
+        below = process_tree.descendants(os.getpid(), lines)
+        session = [line for line in lines if line.session == self._leading and line.state != "Z"]
+        # The number of a job that has ended is given again once its session is empty.
+        if self._code is not None and any(line.pid == self._leading for line in session):
+            return below
+        return [*below, *(line for line in session if line not in below)]
 
     def _given_up(self) -> bool:
         return self._give_up_at is not None and time.monotonic() > self._give_up_at
@@ -242,7 +288,7 @@ def _become_job(order: Order, supervisor: int, files: list[int], failure: str) -
     try:
         if order.own_session:
             os.setsid()
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _control(_PR_SET_PDEATHSIG, signal.SIGKILL)
         # The supervisor may have ended before the kernel was asked to kill us with it.
         if os.getppid() != supervisor:
             os._exit(CANNOT_RUN)
@@ -273,9 +319,8 @@ def _set_descriptors(order: Order, files: list[int]) -> None:
     empty = os.open(os.devnull, os.O_RDONLY)
     numbers = (0, 1, 2, *order.files)
     # First out of each other's way: a target number may belong to a file that is still to be moved.
-    moved = [
-        fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, _ABOVE_ALL_TARGETS) for each in (empty, *files)
-    ]
+    above = max(numbers) + 1
+    moved = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, above) for each in (empty, *files)]
     for descriptor, number in zip(moved, numbers, strict=True):
         os.dup2(descriptor, number, inheritable=True)
 

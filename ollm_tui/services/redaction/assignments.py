@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from ollm_tui.services.redaction.joins import (
+    AFTER_NAME,
+    BEFORE_QUOTE,
+    OPEN_AFTER_NAME,
+    VALUE_CHARACTERS,
+)
 from ollm_tui.services.redaction.rule import REACH_BACK, SPACE, Rule, Span, compiled, words
 from ollm_tui.services.redaction.values import (
     Name,
     Place,
+    is_chosen,
+    is_hyphenated,
     is_mixed,
     is_secret,
     is_stand_in,
@@ -16,50 +24,21 @@ from ollm_tui.services.redaction.values import (
     needs_no_name,
 )
 
-VALUE_CHARACTERS = 128
-"""How much of a value is judged; if that is a secret, the value is hidden to its end."""
 _LONGEST = 4000
 """How far a value is followed."""
 
-_CLOSE = r"[\\\"'`\]*]{0,4}+[ \t]{0,30}+"
-_TYPE = r"[ \t]{0,4}+[A-Za-z_&][\w.\[\]<>|&*?]{0,40}+[ \t]{0,4}+"
-_TAG = r"(?:!!?[A-Za-z]{1,12}[ \t]{1,4})?"
-"""A tag of YAML, which says what kind of value follows."""
-_STARS = r"(?:\*{1,3}[ \t]{1,4})?"
-"""The end of bold text in Markdown."""
-_ASIDE = (
-    r"(?:(?<=[ \t])(?i:for|of|to|on|at|from)(?:[ \t][^\s:=,;\"'`]{1,40}+){1,6}|\([^()\n]{1,40}+\))"
-)
-"""Words between a name and a colon that say what a password is for."""
-_VERB = (
-    r"(?i:(?:is|was|has[ \t]been|ist|lautet|est|es)"
-    r"(?:[ \t](?:now|set|changed|reset|updated)){0,2}+(?:[ \t]to)?:?)"
-)
-_BLOCK = r"\{\s{0,20}(?:(?:type|description|sensitive)[ \t]{0,8}=[^\n{}]{1,90}+\s{1,20}){0,3}"
-"""What Terraform says about a variable before its default value."""
-_OPEN_BLOCK = r"\{\s{0,20}(?:[a-z]{1,11}(?:[ \t]{0,8}=[^\n{}]{0,90}+)?\s{0,20}){0,4}"
-_JOIN = (
-    rf"(?P<join>=>|:=|->|!?={{1,3}}|:{_TYPE}=(?![=>])|::?(?!/)"
-    r"|[\s,]{0,40}[\\\"']{0,2}(?:android:)?(?i:value)[\\\"']{0,2}[ \t]{0,8}[:=]"
-    rf"|{_BLOCK}default[ \t]{{0,8}}=|[：＝是为は]"
-    rf"|<<<|(?:\|\||\?\?)(?=[ \t]{{0,4}}[\"'`])"
-    r"|,(?=[ \t]{0,8}[\\\"'`])|[({](?=[ \t]{0,4}[\"'`])|>|\|(?=[ \t])"
-    rf"|{_ASIDE}(?:[ \t]{{0,2}}:(?![:/])|[ \t](?i:is|was)(?=[ \t]))"
-    rf"|(?<=[ \t])(?:{_VERB}|(?i:to)|[–—→-])(?=[ \t])"
-    # With only a space in between, the value must have a digit, a symbol or a quote.
-    rf"|(?<=[ \t])(?=[^{SPACE}]{{0,60}}[0-9@#$%^&*+=~!\"'`\\]))[ \t]{{0,30}}{_STARS}{_TAG}"
-)
 _STOP = rf"{SPACE}\"'`,;&<>\\"
 _GOES_ON = rf"[,;&](?=[^{SPACE}A-Za-z_\"'`<>\\\[{{])"
-_BEFORE_QUOTE = r"(?:[bBrRuUfF@$]{0,2}|(?:\[\]byte|Secret(?:Str|String)?|String::from)\()"
-"""Prefixes of texts in programming languages."""
+_ENCODED = rf"(?:[^{SPACE}&%\"'`<>\\]|%(?!2[26Cc]|7[Dd]|0[AaDd]|3[Bb]))"
+"""A character of a value in a text that was encoded for a URL."""
 _LIMIT = f"{{0,{VALUE_CHARACTERS}}}+"
 _VALUE = (
-    rf"(?:{_BEFORE_QUOTE}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
+    rf"(?:{BEFORE_QUOTE}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
     rf"|'(?P<single>(?=[^'\n])[^'\\\n]{_LIMIT}(?:\\.[^'\\\n]{_LIMIT}){{0,6}}+)"
     rf"|`(?P<tick>[^`\n]{{1,{VALUE_CHARACTERS}}}+))"
     rf"|\\{{1,3}}[\"'](?P<escaped>[^\"'\\\n]{{1,{VALUE_CHARACTERS}}}+)"
     rf"|(?:(?i:&quot;)|&\#3[49];|%22)(?P<entity>[^{SPACE}&%\"'`<>\\]{{1,{VALUE_CHARACTERS}}}+)"
+    rf"|(?:(?<=%3[ADad])|(?<=%2[02]))(?P<encoded>{_ENCODED}{{1,{VALUE_CHARACTERS}}}+)"
     rf"|(?P<bare>(?:[^{_STOP}]|{_GOES_ON})[^{_STOP}]{_LIMIT}(?:{_GOES_ON}[^{_STOP}]{_LIMIT}){{0,6}}+))"
 )
 REST = {
@@ -68,33 +47,24 @@ REST = {
     "tick": rf"[^`\n]{{0,{_LONGEST}}}+",
     "escaped": rf"[^\"'\\\n]{{0,{_LONGEST}}}+",
     "entity": rf"[^{SPACE}&%\"'`<>\\]{{0,{_LONGEST}}}+",
+    "encoded": rf"{_ENCODED}{{0,{_LONGEST}}}+",
     "bare": rf"[^{_STOP}]{{0,{_LONGEST}}}+",
 }
 _OPEN_VALUE = (
-    rf"(?:{_BEFORE_QUOTE}"
+    rf"(?:{BEFORE_QUOTE}"
     r"(?:\"(?:[^\"\\\n]{1,99}+|\\.){0,9999}+\\?"
     r"|'(?:[^'\\\n]{1,99}+|\\.){0,9999}+\\?|`[^`\n]{0,9999}+)"
     rf"|\\{{1,3}}(?:[\"'][^\"'\\\n]{{0,9999}}+)?|[^{SPACE}\"'`<>\\]{{0,9999}}+<?)?"
 )
-_OPEN_ASIDE = (
-    r"(?:[A-Za-z]{1,4}(?:[ \t]{1,2}[^\s:=,;\"'`]{1,40}+){0,8}|\([^()\n]{0,40}+\)?)[ \t]{0,2}:?"
-)
-_OPEN_JOIN = (
-    rf"(?:[=:!>–—→：＝是为は-][=:>]{{0,2}}(?:{_TYPE}=?)?|,|[({{]|\|{{1,2}}|\?{{1,2}}|<{{1,3}}|{_OPEN_ASIDE}|{_OPEN_BLOCK}"
-    r"|[\s,]{0,40}[\\\"']{0,2}(?:a[ndroi]{0,6}:?)?"
-    r"(?i:v|va|val|valu|value[\\\"']{0,2}[ \t]{0,8}[:=]?)?)?[ \t]{0,30}"
-    rf"(?:\*{{1,3}}[ \t]{{0,4}})?{_TAG}"
-)
-
 # Beside the name of a key a value without a digit is no secret, so it need not match at all.
 _DIGIT_AHEAD = rf"(?=[^0-9\n]{{0,{VALUE_CHARACTERS + 8}}}+[0-9])"
-UNFINISHED_AFTER_NAME = rf"{_CLOSE}{_OPEN_JOIN}{_OPEN_VALUE}\Z"
+UNFINISHED_AFTER_NAME = rf"{OPEN_AFTER_NAME}{_OPEN_VALUE}\Z"
 
 
 def after_name(*, with_digit: bool) -> str:
     """A pattern for what follows a name. Its groups are `join`, and one named after the quotes."""
     ahead = _DIGIT_AHEAD if with_digit else ""
-    return f"{_CLOSE}{_JOIN}{ahead}{_VALUE}"
+    return f"{AFTER_NAME}{ahead}{_VALUE}"
 
 
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -102,7 +72,8 @@ _LEFT_CHARACTERS = 48
 _SURE_KEY = words(
     "api access account secret private auth authentication encryption encrypt signing sign master"
     " storage license shared admin service deploy app application client consumer session jwt hmac"
-    " webhook subscription decryption root wallet bot server"
+    " webhook subscription decryption root wallet bot server wifi wpa network product activation"
+    " registration recovery"
 )
 _OTHER_KEY = words(
     "public publishable primary foreign cache sort partition group index row object unique hash"
@@ -118,10 +89,24 @@ _DIGIT = re.compile("[0-9]")
 _SHORT = ("pass", "pwd", "pw", "psk", "mdp", "clave", "auth")
 """Names of passwords that are also other words, or parts of them."""
 _PLAIN_JOINS = (":", "=", "")
+_OTHER_PASS = words("by com over sur tres under im")
+"""Beginnings of the words that end in pass."""
+_ALSO_WORDS = ("pass", "auth", "clave")
+"""Those of them that are words of sentences."""
+_VERBS = (
+    r"is|was|has|to|ist|lautet|est|es|remains|equals|becomes|should|must|will|shall|can"
+    r"|set|changed|reset|updated|rotated"
+)
 _SAID = (
-    r"(?:is|was|has|to|ist|lautet|est|es)\b|(?:[(]|[a-z]{2,4}\s)[^\n]{0,260}\s(?:is|was)\Z"
+    rf"(?:{_VERBS})\b|(?:[(]|[a-z]{{2,4}}\s)[^\n]{{0,260}}\s(?:is|was|to|[–—→-])\Z"
     r"|[,({|?–—→-]\Z|\|\||\?\?"
 )
+_PAIRED = (
+    r"(?i)(?:user(?:[_ -]?(?:name|id))?|login|uid|e-?mail|account)[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
+    r"[^\s(){},]{1,60}[\s;&|]{1,20}[\w.-]{0,20}\Z"
+)
+"""The name of a user just before that of a password: what follows is no word of a sentence."""
+_TO = r"to\Z|(?:for|of|on|at|from)\s[^\n]{0,260}\sto\Z"
 _CHANGES = r"(?i)\b(?:set|chang|reset|updat|rotat)[a-z]{0,3}\b[^.\n]{0,40}\Z"
 _NETRC = (
     r"(?:\b(?:machine[ \t]+\S{1,60}|default)\s{1,20}|\n[ \t]*)"
@@ -130,7 +115,10 @@ _NETRC = (
 _LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
 _ARN = r":[0-9]{12}:\Z"
 """The account number in an ARN of AWS; what follows it is the name of a resource."""
-_NAMED = r"(?:key|name)=[\"']\Z"
+_NAMED = r"(?:(?:key|name)=[\"']|<[\w.-]{1,30}:)\Z"
+"""What comes before a name in the opening tag of its value, other than the < alone."""
+_TAG_END = re.compile(r"(?<![=-])>\s*\Z|CDATA\[\Z")
+_CLOSING_TAG = r"\s{0,40}(?:\]{0,2}>\s{0,40})?</"
 _SQL = r"(?i)\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+\Z"
 _TRAILING = ")]},;."
 _OPENING = {")": "(", "]": "[", "}": "{"}
@@ -141,27 +129,41 @@ def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
     group = match.lastgroup or "bare"
     written, join, value = match.group("name", "join", group)
     is_bare = group == "bare"
-    if not join and written.lower() in _SHORT:
+    if not join and written.lower() in _SHORT and match.string[: match.start()][-1:] != "-":
         return None
-    if _is_plainly_none(join, value, name, is_bare):
+    if is_bare and value[-1] in _TRAILING:
+        value = value[: len(value) - _surplus(value)]
+    if _is_plainly_none(join, value, name, is_bare) and not (
+        name == "password" and _is_paired(match, value)
+    ):
         return None
     text, at = match.string, match.start()
     before = text[at - _LEFT_CHARACTERS if at > _LEFT_CHARACTERS else 0 : at]
     known = _certainty(written, before, name)
     if known is None:
         return None
-    place = _place(match, written, join, before, is_bare)
+    place = _place(match, known, written, join, before, is_bare)
     if place is None:
         return None
-    if is_bare and value[-1] in _TRAILING:
-        value = value[: len(value) - _surplus(value)]
-    if not (is_secret(value, known, place) or _is_phrase(value, written, known)):
+    if not (
+        is_secret(value, known, place)
+        or _is_phrase(value, written, known)
+        or (known == "password" and _is_paired(match, value))
+    ):
         return None
     start = match.start(group)
     if len(value) < VALUE_CHARACTERS:
         return start, start + len(value)
     rest = compiled(REST[group]).match(text, match.end())
     return start, rest.end() if rest else start + len(value)
+
+
+def _is_paired(match: re.Match[str], value: str) -> bool:
+    """Whether a word is a password because the name of its user is beside it."""
+    if not (5 < len(value) < 25 and value.isascii() and value.isalpha()) or is_stand_in(value):
+        return False
+    at = match.start()
+    return compiled(_PAIRED).search(match.string, max(0, at - REACH_BACK), at) is not None
 
 
 def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
@@ -172,7 +174,9 @@ def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
         return True
     if not is_bare or join == "=" or (len(value) >= 20 and name != "password"):
         return False
-    return not (_NO_WORD.search(value) or is_wild(value))
+    if _TAG_END.search(join):
+        return False
+    return not (_NO_WORD.search(value) or is_wild(value) or is_hyphenated(value))
 
 
 def _certainty(written: str, before: str, name: Name) -> Name | None:
@@ -180,6 +184,8 @@ def _certainty(written: str, before: str, name: Name) -> Name | None:
     if len(written) < 6 and written.lower() in _SHORT:
         last = before[-1:]
         begins = not last.isalpha() or (written[0].isupper() and last.islower())
+        if not begins and written.lower() == "pass":
+            begins = not before.lower().endswith(_OTHER_PASS)
         return name if begins else None
     if name == "password":
         return name
@@ -197,7 +203,7 @@ def _ends_in(before: str, words: tuple[str, ...]) -> bool:
 
 
 def _place(
-    match: re.Match[str], written: str, join: str, before: str, is_bare: bool
+    match: re.Match[str], known: Name, written: str, join: str, before: str, is_bare: bool
 ) -> Place | None:
     """Where the value is; None if it does not belong to the name."""
     if join not in _PLAIN_JOINS and compiled(_SAID).match(join):
@@ -206,7 +212,7 @@ def _place(
     prefix = before[len(around) :]
     if join == "":
         if is_bare:
-            return _beside(match, prefix, around)
+            return _beside(match, known, prefix, around)
         return "quoted" if compiled(_SQL).search(around) else "prose"
     if prefix[:1] == "-" or around[-1:] in ("?", "&"):
         return "given"
@@ -215,26 +221,26 @@ def _place(
         glued = match.start(match.lastgroup or "bare") - match.end("name") <= 2
         if glued and written.isupper() and prefix == prefix.upper():
             return "variable"
-    elif join == ">":
-        follows = match.string[match.end() : match.end() + 2]
+    elif _TAG_END.search(join) and "</" not in join:
         is_element = around[-1:] == "<" or compiled(_NAMED).search(around)
-        return "quoted" if follows == "</" and is_element else None
+        is_closed = compiled(_CLOSING_TAG).match(match.string, match.end())
+        return "quoted" if is_element and is_closed else None
     return "bare" if is_bare else "quoted"
 
 
 def _said(written: str, join: str, before: str, is_bare: bool) -> Place | None:
     """Where a value in a sentence, a list or a call is; None if it is not that of the name."""
-    if written.lower() in _SHORT:
+    if written.lower() in _ALSO_WORDS:
         return None
-    if join == "to" and not compiled(_CHANGES).search(before):
+    if compiled(_TO).match(join) and not compiled(_CHANGES).search(before + join):
         return None
     return "quoted" if join == "," and written.isupper() and not is_bare else "prose"
 
 
-def _beside(match: re.Match[str], prefix: str, around: str) -> Place | None:
+def _beside(match: re.Match[str], name: Name, prefix: str, around: str) -> Place | None:
     """Where a value is that has only a space before it; None if it is not that of the name."""
     value = match["bare"]
-    if prefix.startswith("--"):
+    if prefix.startswith("-"):
         # A plain word after an option may be part of a sentence about it.
         return "given" if is_mixed(value) else "prose"
     if match["name"].lower() == "password":
@@ -242,7 +248,8 @@ def _beside(match: re.Match[str], prefix: str, around: str) -> Place | None:
             return "given"
         if compiled(_LOGIN).search(around):
             return "prose"
-    return "prose" if needs_no_name(value) else None
+    is_plain = is_chosen(value) or is_hyphenated(value) if name == "password" else False
+    return "prose" if is_plain or needs_no_name(value) else None
 
 
 def _is_phrase(value: str, name: str, known: Name) -> bool:
@@ -300,11 +307,18 @@ ASSIGNMENTS: tuple[Rule, ...] = (
     _rule(
         "secret",
         "secret",
-        r"secrets?(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|token|value|id))?",
+        r"secrets?(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|token|value|id|salt|seed|string|code))?",
         "secret",
     ),
     _rule("token", "token", r"token(?:[_-]?(?:value|secret))?", "secret"),
     _rule("key", "key", r"(?<=[A-Za-z0-9_.\- ])key(?:[_-]?(?:value|data))?", "key"),
+    _rule("secret", "otp", r"otp(?:[ _-]?(?:seed|code))?", "secret"),
+    _rule(
+        "secret",
+        "code",
+        r"(?:(?<=recovery[ _-])|(?<=backup[ _-])|(?<=access[ _-])|(?<=activation[ _-]))codes?",
+        "secret",
+    ),
     _rule("auth", "auth", r"auth", "key"),
     _rule("token", "_pat", r"_pat", "key"),
     _rule("credential", "credential", r"credentials?", "key"),

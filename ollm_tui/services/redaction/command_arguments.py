@@ -11,12 +11,23 @@ _WORD = rf"[^{SPACE}\"'`\\]"
 _NAME = r"[A-Za-z0-9_]"
 _GAP = r"[ \t]{1,4}"
 _WORD_OR_QUOTE = rf"[^{SPACE}]"
+_ASKS = (
+    r"(?:--password-stdin|--with-token|--stdin\b|[ \t]login\b|sudo[ \t]{1,4}-[A-Za-z]{0,4}S\b"
+    r"|passwd\b|kinit\b|cryptsetup\b|--passphrase-fd)"
+)
+"""Commands that read a password from their input."""
 _OPEN = rf"[\"']?{_WORD}{{0,200}}+"
 """The beginning of a value that may go on."""
 
 
 def _password(match: re.Match[str]) -> Span | None:
     known = is_secret(match["secret"], "password", "given")
+    return match.span("secret") if known else None
+
+
+def _chosen(match: re.Match[str]) -> Span | None:
+    """A password behind an option that means other things, too: ports, projects, paths."""
+    known = is_secret(match["secret"], "password", "prose")
     return match.span("secret") if known else None
 
 
@@ -60,7 +71,7 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
         _after(
             "password", sets, rf"{_NAME}{{0,40}}(?:PASS|PWD|SECRET|TOKEN|KEY){_NAME}{{0,20}}{_GAP}"
         )
-        for sets in ("setenv", "set -x", "set -gx", "set -Ux", "ENV")
+        for sets in ("setenv", "setx", "set -x", "set -gx", "set -Ux", "ENV")
     ),
     _after("password", "http", rf"(?:-a|--auth){_GAP}[A-Za-z0-9_.@\-]{{1,60}}:"),
     _after("password", "SecureString", rf"(?:-String{_GAP})?(?=[\"'])"),
@@ -68,6 +79,17 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
         "password",
         "htpasswd",
         rf"-[a-zA-Z]{{0,4}}b[a-zA-Z]{{0,4}}{_GAP}(?:{_WORD}{{1,60}}+{_GAP}){{2}}",
+    ),
+    _after("password", "net user", rf"{_WORD}{{1,60}}+{_GAP}(?!/)"),
+    Rule(
+        "password",
+        ("-u", "-U", "--user", "/u:"),
+        rf"(?<=[ \t])(?:-[uU][ \t=]{{0,3}}|--user(?:name)?(?:{_GAP}|=)|/u:)"
+        rf"(?!-){_WORD}{{1,60}}+{_GAP}"
+        rf"(?:-{{0,2}}[a-z]{{1,20}}[ \t=]{{1,3}}{_WORD}{{1,60}}+{_GAP}){{0,2}}?"
+        rf"(?:-[pPwW](?:{_GAP}|=)?|/p:)[\"']?(?P<secret>{_WORD}{{6,200}}+)",
+        _chosen,
+        unfinished=r"(?:-[uU]|--user|/u:)[^\n|;]{0,300}+\Z",
     ),
     _option("smbclient", "-U", rf"{_GAP}{_NAME}{{1,40}}%"),
     _option("mysql", "-p", ""),
@@ -81,15 +103,17 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
     Rule(
         "token",
         ("login ",),
-        rf"login{_GAP}(?:--relogin{_GAP})?(?P<secret>[A-Za-z0-9_\-]{{24,200}}+)(?![.:/@])",
+        rf"login{_GAP}(?:--relogin{_GAP})?(?P<secret>[A-Za-z0-9_\-]{{16,200}}+)(?![.:/@])",
         _random,
         unfinished=rf"login{_GAP}(?:[a-z\-]{{0,9}}{_GAP})?[A-Za-z0-9_\-]{{0,200}}+\Z",
     ),
     Rule(
         "password",
         ("echo", "printf"),
-        rf"(?:echo(?:{_GAP}-n)?|printf){_GAP}[\"']?(?P<secret>{_WORD}{{5,200}}+)[\"']?"
-        r"[ \t]{0,4}\|[^\n|]{1,120}?(?:--password-stdin|--with-token|[ \t]login\b)",
+        rf"(?:echo(?:{_GAP}-n?e?)?|printf(?:{_GAP}[\"']?%s(?:\\n)?[\"']?)?){_GAP}[\"']?"
+        rf"(?:[A-Za-z0-9_.@-]{{1,60}}:(?=[^\n|]{{6,220}}\|[ \t]{{0,4}}(?:sudo{_GAP})?chpasswd))?"
+        rf"(?P<secret>{_WORD}{{5,200}}+)[\"']?"
+        rf"[ \t]{{0,4}}\|[^\n|]{{1,120}}?{_ASKS}",
         _password,
         unfinished=rf"(?:echo|printf){_GAP}[^\n|]{{0,240}}+(?:\|[^\n|]{{0,150}}+)?\Z",
     ),

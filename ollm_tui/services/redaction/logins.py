@@ -88,9 +88,17 @@ def _before_host(match: re.Match[str]) -> Span | None:
     words = before.split()
     login = compiled(_QUOTES).split(words[-1])[-1] if words else ""
     secret = login.partition(":")[2]
-    if len(secret) < 3 or "@" in secret or not login.isascii() or is_stand_in(secret):
+    if len(secret) < 3 or not login.isascii() or is_stand_in(secret):
         return None
     return at - len(secret), at
+
+
+def _identified(match: re.Match[str]) -> Span | None:
+    """The password in a statement of SQL, which only few write without quotes."""
+    if match["bare"] is None:
+        return _unless_stand_in(match)
+    known = is_secret(match["bare"], "password", "prose")
+    return match.span("bare") if known else None
 
 
 def _unless_stand_in(match: re.Match[str]) -> Span | None:
@@ -101,7 +109,7 @@ LOGINS: tuple[Rule, ...] = (
     Rule(
         "url",
         ("://",),
-        rf"://(?:(?P<token>[A-Za-z0-9_.\-]{{20,200}}+)(?::x-oauth-basic|:)?@"
+        rf"://(?:(?P<token>[A-Za-z0-9_.\-]{{16,200}}+)(?::x-oauth-basic|:)?@"
         rf"|(?P<user>[^/:@\[{_NO_ADDRESS}]{{0,128}}+):(?![0-9]{{1,5}}/|:?//)"
         rf"(?P<secret>[^@{_NO_ADDRESS}]{{1,256}}+(?:@[^@/{_NO_ADDRESS}]{{1,64}}+(?=@))?)@)",
         _password,
@@ -173,16 +181,19 @@ LOGINS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        ("identified", "set password"),
-        r"(?i)(?:identified[ \t]{1,4}by[ \t]{1,4}(?:password[ \t]{1,4})?"
-        r"|set[ ]password(?:[ ]for[ ]\S{1,80})?[ ]?=[ ]?(?:password\()?)"
-        r"[\"'](?P<secret>[^\"'\n]{4,200}+)",
-        _unless_stand_in,
+        ("identified", "set password", "pragma key"),
+        r"(?i)(?:identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?"
+        r"by[ \t]{1,4}(?:password[ \t]{1,4})?"
+        r"|pragma[ ]key[ ]?=[ ]?|set[ ]password(?:[ ]for[ ]\S{1,80})?[ ]?=[ ]?(?:password\()?)"
+        r"(?:[\"'](?P<secret>[^\"'\n]{4,200}+)|(?P<bare>[^\s\"'`;,]{4,200}+))",
+        _identified,
         any_case=True,
         unfinished=(
-            r"(?i)(?:identified[ \t]{0,4}(?:b|by[ \t]{0,4}(?:[a-z]{0,8}[ \t]{0,4})?)?"
+            r"(?i)(?:identified[ \t]{0,4}(?:w[ith]{0,3}(?:[ \t]{1,4}\S{0,40})?[ \t]{0,4})?"
+            r"(?:b|by[ \t]{0,4}(?:[a-z]{0,8}[ \t]{0,4})?)?"
+            r"|pragma[ ]key[ ]?=?[ ]?"
             r"|set[ ]password(?:[ ][for]{0,3}[ ]?\S{0,80})?[ ]?=?[ ]?(?:password\(?)?)"
-            r"(?:[\"'][^\"'\n]{0,200}+)?\Z"
+            r"(?:[\"'][^\"'\n]{0,200}+|[^\s\"'`;,]{0,200}+)?\Z"
         ),
     ),
 )

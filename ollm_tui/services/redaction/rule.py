@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 Span = tuple[int, int]
-Judge = Callable[[re.Match[str]], Span | None]
+Judge = Callable[[re.Match[str]], Span | list[Span] | None]
 
 LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 """Where a word begins, also after an escaped line end or byte."""
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     pattern: str
     """Matched at the anchor, or `back` characters before it."""
     judge: Judge
-    """Returns the part of a match that is secret, or None if none is."""
+    """Returns the part or parts of a match that are secret, or None if none is."""
     any_case: bool = False
     """Whether its anchors are found in any case. The pattern has (?i) only where it matters: it is
     slow."""

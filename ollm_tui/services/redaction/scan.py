@@ -9,6 +9,7 @@ from itertools import starmap
 from typing import NamedTuple
 
 from ollm_tui.services.redaction.assignments import ASSIGNMENTS
+from ollm_tui.services.redaction.columns import COLUMNS
 from ollm_tui.services.redaction.command_arguments import COMMAND_ARGUMENTS
 from ollm_tui.services.redaction.headers import HEADERS
 from ollm_tui.services.redaction.hosting_tokens import HOSTING_TOKENS
@@ -97,12 +98,18 @@ RULES: tuple[Rule, ...] = (
     *LOGINS,
     *COMMAND_ARGUMENTS,
     *ASSIGNMENTS,
+    *COLUMNS,
 )
 KNOWN = "known"
 
 _ANCHORS = Anchors(RULES)
 _LAST = sum(len(rule.anchors) for rule in RULES)
 _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+_PROGRESS = re.compile(r"\[?(?:[.=#>]+[A-Za-z]?)+")
+"""Marks by which a program tells how far it is, such as `....F..`: they do not wait for the end of
+their line."""
+_LAST_LETTERS = re.compile(r"(?:[A-Za-z][.=#>]?)+\Z")
+"""What waits even there: a token may begin with a letter, or with a letter and a dot (`s.`)."""
 
 
 _Candidate = tuple[int, int, int, str]
@@ -151,7 +158,7 @@ class Scan:
             self._look(self._searched, until)
             self._searched = until
         limit = until
-        if not final and until and self.text[until - 1] in _VISIBLE:
+        if not final and until > _open_word(self.text, until):
             limit -= REACH_BACK  # a rule whose anchor follows may still look back
         self._waiting.sort()
         settled = self.settled
@@ -206,18 +213,21 @@ class Scan:
 
     def _take(self, probe: Probe, match: re.Match[str]) -> None:
         number, _, rule = probe
-        span = rule.judge(match)
-        if span:
-            self._waiting.append((span[0], -span[1], number, rule.kind))
-            self._blocked[number] = span[1]
-        elif not rule.unfinished:
+        judged = rule.judge(match)
+        spans = judged if isinstance(judged, list) else [judged] if judged else []
+        for start, end in spans:
+            self._waiting.append((start, -end, number, rule.kind))
+            self._blocked[number] = end
+        if spans:
+            return
+        if not rule.unfinished:
             # A long match that is no secret is not searched again from each position inside.
             self._blocked[number] = match.end()
 
     def _open_from(self) -> int:
         """The position from which on further text could still make or change a find."""
         text = self.text
-        opened = len(text.rstrip(_VISIBLE))
+        opened = _open_word(text, len(text))
         folded = _folded(text)
         for _, anchor, rule in _ANCHORS.growing:
             hay = folded if rule.any_case else text
@@ -231,6 +241,15 @@ class Scan:
         opened = min(opened, begins_at(text, self._searched, self._known))
         opened = min(opened, begins_at(folded, self._searched, _ANCHORS.foreign))
         return max(opened, self._searched, len(text) - REACH)
+
+
+def _open_word(text: str, end: int) -> int:
+    """Where a word begins that further text may continue; the end if there is none."""
+    start = len(text[:end].rstrip(_VISIBLE))
+    if not _PROGRESS.fullmatch(text, start, end):
+        return start
+    letter = _LAST_LETTERS.search(text, start, end)
+    return letter.start() if letter else end
 
 
 def _match(rule: Rule) -> Callable[[str, int], re.Match[str] | None]:

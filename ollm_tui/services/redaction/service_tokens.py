@@ -114,7 +114,7 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     _numbered("facebook", "123456789", r"[0-9]{14,15}(?:\||%7C)", r"[A-Za-z0-9_\-]{27,40}+"),
     token("instagram", "IGQV IGQW IGAA", r"IG(?:Q[VW]|AA)[A-Za-z0-9_\-]{80,400}+"),
     token("discord", "mfa.", r"mfa\.[A-Za-z0-9_\-]{80,100}+"),
-    token("twitter", "AAAAAAAAAAAAAAAAAAAAA", r"A{21}[A-Za-z0-9%]{40,120}+"),
+    token("twitter", "AAAAAAAAAAAAAAAAAAAAA", r"A{21,30}(?!A)[A-Za-z0-9%]{40,120}+"),
     token("twitch", "oauth:", r"oauth:(?P<secret>[a-z0-9]{30})"),
     # Payment and trade
     token(

@@ -54,9 +54,13 @@ _NO_SECRET = r"""
     """
 """Names of algorithms, paths, addresses and file names, in lower case."""
 _STAND_IN_WHOLE = re.compile(_WHOLE, re.VERBOSE)
-_HARMLESS = re.compile(f"{_WHOLE}|{_NO_SECRET}", re.VERBOSE)
+_NO_SECRET_AT_ALL = re.compile(_NO_SECRET, re.VERBOSE)
+_LEAST_RANDOM = 8
+_LEAST_CASED = 7
+_LEAST_SWITCHES = 4
+"""Characters, and changes between letters, digits and cases, of what no name or path has."""
 _NEVER_CODE = ("variable", "given")
-_CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$!?]+)+;?")
+_CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*[!?]?)+;?")
 _CALL = re.compile(r"[\w.$:>?!-]*[()\[\]{}]")
 _PART = re.compile(r"[-_./:, |@+]+")
 _WORDLIKE = re.compile(
@@ -69,7 +73,12 @@ _DIGIT = re.compile("[0-9]")
 _MIXED = re.compile(r"(?=[^0-9]*+[0-9])[^A-Za-z]*+[A-Za-z]")
 _LETTER = re.compile("[A-Za-z]")
 _SWITCH = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]")
+_EVERY_SWITCH = re.compile(f"(?={_SWITCH.pattern})")
 _CASED_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]")
+_CASED_OR_SPLIT = re.compile(
+    r"[0-9][A-Za-z].*[0-9]|[a-z].*[A-Z].*[0-9]|[A-Z].*[a-z].*[0-9]|[0-9].*[A-Z]"
+)
+_HYPHENATED = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){3,5}")
 _AWS_SECRET = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}")
 
 
@@ -78,9 +87,21 @@ def is_stand_in(value: str) -> bool:
     lower = value.lower()
     return (
         lower in _WORD_SET
-        or _STAND_IN_PARTS.search(lower) is not None
+        or _has_stand_in_part(value, lower)
         or _STAND_IN_WHOLE.match(lower) is not None
     )
+
+
+def _has_stand_in_part(value: str, lower: str) -> bool:
+    """Whether a placeholder's word is in a value, and no random rest beside it."""
+    if _STAND_IN_PARTS.search(lower) is None:
+        return False
+    return not _is_random(re.sub(_STAND_IN_PARTS.pattern, "", value, flags=re.IGNORECASE))
+
+
+def _is_random(value: str) -> bool:
+    """Whether a value is long and changes between letters, digits and cases as no name does."""
+    return len(value) >= _LEAST_RANDOM and len(_EVERY_SWITCH.findall(value)) >= _LEAST_SWITCHES
 
 
 @lru_cache(maxsize=256)
@@ -98,7 +119,14 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
         return False
     lower = value.lower()
     # Not by is_stand_in, for speed: this runs for every value of a hostile text.
-    return not (lower in _WORD_SET or _STAND_IN_PARTS.search(lower) or _HARMLESS.match(lower))
+    if lower in _WORD_SET or _has_stand_in_part(value, lower) or _STAND_IN_WHOLE.match(lower):
+        return False
+    return _NO_SECRET_AT_ALL.match(lower) is None or _is_random_path(value)
+
+
+def _is_random_path(value: str) -> bool:
+    """Whether a value is no path although it begins like one: base64 has slashes, too."""
+    return value[0] == "/" and any(map(_is_random, value.split("/")))
 
 
 def looks_random(value: str) -> bool:
@@ -127,18 +155,36 @@ def needs_no_name(value: str) -> bool:
     return len(value) >= 12 and len(_SWITCH.findall(value)) >= 4
 
 
+def is_chosen(value: str) -> bool:
+    """Whether people choose such passwords, and hardly anything else is written so."""
+    if len(value) < 7 or not looks_random(value) or _CALL.match(value):
+        return False
+    # One word with a number behind it may be the name of anything: sha256, field2.
+    return _MARK.search(value) is not None or _CASED_OR_SPLIT.search(value) is not None
+
+
+def is_hyphenated(value: str) -> bool:
+    """Whether a value is made of four to six plain words, as people are told to make passwords."""
+    return _HYPHENATED.fullmatch(value) is not None
+
+
 def _may_be_password(value: str, place: Place) -> bool:
     if len(value) < 6:
         return False
-    if place in _NEVER_CODE:
+    if place in _NEVER_CODE or is_hyphenated(value):
         return True
     if _MIXED.match(value):
-        return place != "prose" or not _is_readable(value)
+        return place != "prose" or not _is_readable(value) or _is_numbered_name(value)
     if _SYMBOL.search(value):
         return _LETTER.search(value) is not None
     if place == "quoted" and value.isascii() and value.islower():
         return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
     return is_wild(value)
+
+
+def _is_numbered_name(value: str) -> bool:
+    """Whether a value is words and a number, as people make up passwords: Blue-Cheese-66."""
+    return len(value) >= 10 and value[-2:].isdigit() and not value.islower()
 
 
 def _may_be_made(value: str, place: Place) -> bool:
@@ -150,6 +196,8 @@ def _may_be_made(value: str, place: Place) -> bool:
     if is_mixed(value):
         if place == "prose":
             return len(value) >= 12 and not _is_readable(value)
+        if place in ("quoted", "variable") and len(_DIGIT.findall(value)) >= 2:
+            return True
         return not _is_readable(value) or (len(value) >= 10 and _has_symbol(value))
     if place == "variable" and len(value) >= 12 and not _PART.search(value):
         return True
@@ -177,7 +225,14 @@ def _has_symbol(value: str) -> bool:
 def _is_readable(value: str) -> bool:
     """Whether a value is words and numbers with separators: a name, not a secret."""
     parts = [part for part in _PART.split(value) if part]
-    return len(parts) > 1 and all(_WORDLIKE.fullmatch(part) for part in parts)
+    return len(parts) > 1 and all(
+        _WORDLIKE.fullmatch(part) and not _is_cased_wildly(part) for part in parts
+    )
+
+
+def _is_cased_wildly(part: str) -> bool:
+    """Whether small and capital letters are mixed as in no name, such as in `jOTtLf2`."""
+    return len(part) >= _LEAST_CASED and len(_CASED_WORD.findall(part)) * 3 > len(part)
 
 
 def _is_code(value: str, name: Name) -> bool:
@@ -191,6 +246,8 @@ def _is_code(value: str, name: Name) -> bool:
             return False
     if value[0].isdigit():
         return False
+    if name == "password" and len(_EVERY_SWITCH.findall(value)) > 2:
+        return False  # letters were replaced by digits
     if "_" in value or name != "password":
         if len(value) >= 20 and value.islower() and "_" not in value and _MIXED.match(value):
             return False

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache
 
-from ollm_tui.core.intake import visible
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import Environment
+from ollm_tui.settings.variable_patterns import split_patterns
 
 CORE_VARIABLES = ("PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "LC_*")
 """The variables that pass if the settings cannot be used at all."""
@@ -35,8 +36,11 @@ STARTS_CODE = (
 """Variables by which a program loads or runs code: denied unless the settings allow one by its
 exact name."""
 
-_PATTERN = re.compile(r"(?:[A-Za-z0-9_.*?%-]|\[!?[A-Za-z0-9_-]+\])+")
+_HOLDING_ALL = ("", "environment", "services", "services.environment")
+"""A whole file and the groups, in both spellings, that hold all settings of the environment."""
 _WILDCARD = re.compile(r"[*?\[]")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,11 @@ class CleanEnvironment:
     variables: dict[str, str]
     withheld: tuple[str, ...]
     """The sorted names of the variables it does not get; never their values."""
-    warnings: tuple[str, ...] = ()
-    """What is wrong with the settings, in words for the user."""
 
 
 def usable_settings(loaded: Loaded) -> Environment | None:
     """The environment settings; None if a file is broken, which may have had others."""
-    broken = any(warning.key in ("", "environment") for warning in loaded.warnings)
+    broken = any(warning.key in _HOLDING_ALL for warning in loaded.warnings)
     return None if broken else loaded.settings.environment
 
 
@@ -70,14 +72,11 @@ def cleaned(
     """
     if settings is None:
         rules = _Rules("strict", CORE_VARIABLES, Environment().deny_patterns)
-        warnings = ["the environment settings cannot be used; only core variables are passed on"]
     else:
         default = Environment()
-        allow, bad_allow = _usable(settings.allow_list, default.allow_list)
-        deny, bad_deny = _usable(settings.deny_patterns, default.deny_patterns)
+        allow = _usable(settings.allow_list, default.allow_list)
+        deny = _usable(settings.deny_patterns, default.deny_patterns)
         rules = _Rules(settings.policy, allow, deny)
-        warnings = [_warning("allowList", name) for name in bad_allow]
-        warnings += [_warning("denyPatterns", name) for name in bad_deny]
     exact = rules.exact | {name.upper() for name in grants}
     redactor = redactor or Redactor()
     passed = {
@@ -87,7 +86,9 @@ def cleaned(
         or (not rules.denies(name) and rules.lets_pass(name) and not redactor.find(value))
     }
     withheld = tuple(sorted(name for name in environ if name not in passed))
-    return CleanEnvironment(passed, withheld, tuple(warnings))
+    if withheld:
+        log.debug("variables withheld: %s", " ".join(withheld))
+    return CleanEnvironment(passed, withheld)
 
 
 class _Rules:
@@ -113,16 +114,7 @@ def _any_of(patterns: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, sorted(patterns))) or "(?!)")
 
 
-def _usable(given: Iterable[str], default: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The valid patterns and the invalid ones; with invalid ones the defaults are added."""
-    patterns = list(given)
-    bad = [pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)]
-    good = [pattern for pattern in patterns if pattern not in bad]
-    return (good + list(default), bad) if bad else (good, bad)
-
-
-def _warning(key: str, pattern: str) -> str:
-    return (
-        f"environment.{key}: {visible(pattern)!r} is no name of a variable, also with * and ?; "
-        "the defaults are used in its place"
-    )
+def _usable(given: Iterable[str], default: Iterable[str]) -> list[str]:
+    """The valid patterns; if some are invalid, the defaults as well. The settings warn of them."""
+    good, bad = split_patterns(given)
+    return [*good, *default] if bad else list(good)

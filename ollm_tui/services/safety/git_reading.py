@@ -120,7 +120,12 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "symbolic-ref": Rule("q", long="short quiet", most=1),
         "count-objects": Rule("vH", long="verbose human-readable", operands="none"),
         "check-ignore": Rule("qvn", long="quiet verbose non-matching no-index"),
-        "config": Rule(long="get get-all local global", operands="text", most=1),
+        "config": Rule(
+            "lz",
+            long="get get-all list local global system null show-origin show-scope name-only",
+            operands="text",
+            most=1,
+        ),
         "cherry": Rule("v", long="verbose abbrev"),
         "grep": Rule(
             "inwlLcvEFPGhHoqWpIaz",
@@ -144,8 +149,15 @@ _IN_TWO_WORDS = frozenset(name.partition(" ")[0] for name in _RULES if " " in na
 def git_words(words: Sequence[Word], places: Places) -> Sorted:
     """Look at the words after `git`: the paths they name, or why it may do more than look."""
     rest = list(words)
-    while rest and rest[0].text in _HARMLESS_BEFORE:
-        rest.pop(0)
+    above = Path()
+    while rest and rest[0].text in (*_HARMLESS_BEFORE, "-C"):
+        if rest.pop(0).text != "-C":
+            continue
+        folder = rest.pop(0) if rest else Word("")
+        moved = None if folder.glob or ".." in folder.text else places.moved(folder.text)
+        if moved is None or not folder.text:
+            return Sorted(refusal="git would run in another directory")
+        places, above = moved, above / folder.text
     name = rest.pop(0).text if rest else ""
     if name in _IN_TWO_WORDS and rest and f"{name} {rest[0].text}" in _RULES:
         name = f"{name} {rest.pop(0).text}"
@@ -164,7 +176,8 @@ def git_words(words: Sequence[Word], places: Places) -> Sorted:
     # The first word of grep is its pattern and no path, unless -e gives the pattern.
     pattern = name == "grep" and "-e" not in found.options
     named = (path for word in found.others[pattern:] for path in _paths(word))
-    return Sorted(tuple(named), found.values)
+    below = (word._replace(text=str(above / word.text)) for word in named)
+    return Sorted(tuple(below if above.parts else named), found.values)
 
 
 def _refusal(name: str, found: Sorted, places: Places) -> str:

@@ -50,7 +50,7 @@ def judge(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgement:
         return CommandJudgement("dangerous", "it is too long to be looked through")
     places = Places(place, scope)
     plain = plain_code(code)
-    argvs = tuple(tuple(word.text for word in command.words) for command in plain.commands)
+    argvs = tuple(command.argv for command in plain.commands)
     why = plain.refusal or _refusal(plain.commands, places)
     if not why and len(code) > LONGEST_READING:
         why = "it is too long to run unasked"
@@ -123,6 +123,10 @@ def refusal(command: PlainCommand, places: Places) -> str:
     name, *rest = command.words
     if name.quoted or name.glob:
         return "the name of its program is not written plainly"
+    if any(word.glob for word in command.inputs):
+        return "the shell would choose the file for its input"
+    if why := next(filter(None, (places.refusal(word.text) for word in command.inputs)), ""):
+        return why
     rule = RULES.get(name.text)
     found = _sorted(name.text, rest, rule, places)
     if found.refusal:

@@ -25,19 +25,30 @@ _BRACED = re.compile(
     rf"(--[a-z-]+={_PIECE}*)\{{({_PIECE}+(?:,{_PIECE}+)+)\}}({_PIECE}*)(?=[\s;|]|\Z)"
 )
 """An option that the shell repeats for each value in braces: --exclude-dir={dist,.git}."""
+_ENDS = r"(?=[\s;|&]|\Z)"
+_DISCARD = rf"(?:[12]|&)?>>?[ \t]*/dev/null{_ENDS}|[12]?>&[12]{_ENDS}"
+"""Output that goes nowhere, or to where the other stream goes."""
+_INPUT = rf"<(?![<>&(])[ \t]*(?P<source>{_WORD}){_ENDS}"
 _TOKEN = re.compile(
     rf"(?P<gap>[ \t]+)|(?P<join>&&|\|\||[;|]|\n)|(?P<note>\#[^\n]*)"
+    rf"|(?P<discard>{_DISCARD})|(?P<input>{_INPUT})"
     rf"|(?P<word>{_BRACED.pattern}|{_WORD}|[!\[](?=[ \t])|\](?=[\s;|]|\Z))"
 )
+_BLANKS = re.compile(r"[ \t]+")
 _QUOTED = re.compile(rf"'(?P<single>[^']*)'|(?P<double>{_DOUBLE})|\\(?P<escaped>.)")
 _ASCII = re.compile(r"[\x20-\x7e\n\t]*")
 _GLOB = re.compile(r"[*?]")
+_NO_DIGIT = re.compile(r"(\{[0-9]*(?:\.\.[0-9]*)?)[^\x00-\xff]")
+"""A character that the grammar of version 0.25 looks up in a table of 256 to see whether it is a
+digit, as in {1..5}: with a rare one the whole program ends."""
 _KNOWN_NODES = frozenset(
     (
         *("program", "list", "pipeline", "command", "command_name", "word", "number", "string"),
         *("string_content", "raw_string", "concatenation", "comment", '"', "$", "\n"),
         *("&&", "||", ";", "|"),
         *("test_command", "unary_expression", "test_operator", "[", "]"),
+        *("redirected_statement", "file_redirect", "file_descriptor"),
+        *(">", ">>", "<", ">&", "&>", "&>>"),
     )
 )
 """Nodes that plain code may have. A $ node is a mere character in quotes: an expansion has a node
@@ -77,6 +88,14 @@ class PlainCommand(NamedTuple):
     words: tuple[Word, ...]
     after: str
     """What joins it to the one before: && || ; | or a line end; empty for the first."""
+    inputs: tuple[Word, ...] = ()
+    """The files that it reads as its input."""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Its words, and those for its input."""
+        read = (text for word in self.inputs for text in ("<", word.text))
+        return (*(word.text for word in self.words), *read)
 
 
 class PlainCode(NamedTuple):
@@ -90,15 +109,23 @@ def plain_code(code: str) -> PlainCode:
     """Read code as plain commands; the result has a refusal if it is anything else."""
     if not _ASCII.fullmatch(code):
         return PlainCode((), "it has characters that are not plain ASCII")
-    raw: list[list[str]] = []
+    raw = _Written([], [])
     plain = _split(code, raw)
     return plain if plain.refusal or _agreed(code, raw) else PlainCode((), UNKNOWN)
 
 
-def _split(code: str, raw: list[list[str]]) -> PlainCode:
-    """The commands as the pattern reads them; `raw` gets their words as written."""
+class _Written(NamedTuple):
+    """Code as it is written: the words of each command, and all redirections without blanks."""
+
+    words: list[list[str]]
+    redirections: list[str]
+
+
+def _split(code: str, raw: _Written) -> PlainCode:
+    """The commands as the pattern reads them; `raw` gets them as written."""
     commands: list[PlainCommand] = []
     words: list[Word] = []
+    inputs: list[Word] = []
     join = ""
     at, fresh = 0, True
     while at < len(code):
@@ -109,17 +136,22 @@ def _split(code: str, raw: list[list[str]]) -> PlainCode:
         at, fresh = token.end(), kind != "word"
         if kind == "word":
             if not words:
-                raw.append([])
-            raw[-1].append(token[0])
+                raw.words.append([])
+            raw.words[-1].append(token[0])
             words += map(_word, _expanded(token[0]))
+        elif kind in ("discard", "input"):
+            if not words:  # before its command, or without one
+                return PlainCode((), _REFUSALS[">"] if kind == "discard" else _REFUSALS["<"])
+            raw.redirections.append(_BLANKS.sub("", token[0]))
+            inputs += [_word(token["source"])] if kind == "input" else []
         elif kind == "join":
             if words:
-                commands.append(PlainCommand(tuple(words), join))
-                words, join = [], token[0]
+                commands.append(PlainCommand(tuple(words), join, tuple(inputs)))
+                words, inputs, join = [], [], token[0]
             elif token[0] != "\n":  # an operator without a command before it
                 return PlainCode((), UNKNOWN)
     if words:
-        commands.append(PlainCommand(tuple(words), join))
+        commands.append(PlainCommand(tuple(words), join, tuple(inputs)))
     elif not commands or join not in (";", "\n"):
         return PlainCode((), UNKNOWN)
     return PlainCode(tuple(commands))
@@ -144,23 +176,27 @@ def _unquoted(found: re.Match[str]) -> str:
     return found["single"] or found["escaped"] or ""
 
 
-def _agreed(code: str, raw: list[list[str]]) -> bool:
-    """Whether the grammar finds the same words, and no node that plain code may not have."""
+def _agreed(code: str, raw: _Written) -> bool:
+    """Whether the grammar finds the same words and redirections, and no node that plain code may
+    not have."""
     tree = parsed(code)
     if tree.root_node.has_error:
         return False
-    found: list[list[str]] = []
+    found = _Written([], [])
     for node in nodes(tree.root_node):
         if node.type not in _KNOWN_NODES or node.is_missing or node.is_error:
             return False
         if node.type in ("command", "test_command"):
-            found.append(raw_words(node))
+            found.words.append(raw_words(node))
+        elif node.type == "file_redirect":
+            found.redirections.append(_BLANKS.sub("", source(node)))
     return found == raw
 
 
 def parsed(code: str) -> Tree:
     """The syntax tree of shell code; it has error nodes where the code makes no sense."""
-    return Parser(Language(tree_sitter_bash.language())).parse(code.encode("utf-8", "replace"))
+    safe = _NO_DIGIT.sub(r"\1x", code)
+    return Parser(Language(tree_sitter_bash.language())).parse(safe.encode("utf-8", "replace"))
 
 
 def nodes(root: Node) -> Iterator[Node]:

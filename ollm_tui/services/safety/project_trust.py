@@ -1,4 +1,4 @@
-"""The user's answers about a project's instructions and hooks, each valid for one content.
+"""The user's answers about a project's instructions, settings and hooks, each for one content.
 
 They are in one small file; if it is lost or damaged, the user is asked again.
 """
@@ -59,9 +59,22 @@ class Trust:
             newest = with_newest(self._read(), subject, answer, MOST_ANSWERS)
             self._file.write(_File(VERSION, newest))
 
+    def accepts_settings(self, project: Path, digest: str) -> bool | None:
+        """Whether a project's settings with this content count; None if the user must be asked."""
+        verdict = self.verdict(_settings_of(project), digest)
+        return None if verdict is None else verdict == "always"
+
+    def keep_settings(self, project: Path, digest: str, verdict: Verdict) -> None:
+        """Remember an answer about a project's settings."""
+        self.keep(_settings_of(project), digest, verdict)
+
     def _read(self) -> dict[str, _Answer]:
         file = self._file.read()
         return file.answers if file else {}
+
+
+def _settings_of(project: Path) -> str:
+    return f"settings:{project}"
 
 
 def digest_of(contents: Iterable[bytes]) -> str:

@@ -35,7 +35,10 @@ _FLAGS: dict[tuple[str, str], dict[str, bool]] = {
     ("branch", "other"): {"on_branch": False},
 }
 """Filters with fixed values, and the fields of the query that they set."""
-WORD = re.compile(r'(?:(?P<key>[a-zA-Z]+):)?(?:"(?P<quoted>[^"]*)(?P<end>"?)|(?P<plain>[^\s"]+))')
+WORD = re.compile(
+    r'(?P<minus>-(?=["\w]))?(?:(?P<key>[a-zA-Z]+):)?'
+    r'(?:"(?P<quoted>[^"]*)(?P<end>"?)|(?P<plain>[^\s"]+))'
+)
 ROLES: dict[str, Role] = {
     **{role: role for role in get_args(Role)},
     "you": "user",
@@ -68,6 +71,14 @@ _AGO = re.compile(r"(\d{1,4})(d|w|m|y)")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 EXAMPLES = "2025, 2025-10, 2025-10-14, october, today, yesterday, 7d"
 """The forms of a period that are understood, for help texts."""
+VALUES = {
+    "role": ", ".join(get_args(Role)),
+    "model": "a part of a name",
+    "project": "a folder",
+    **dict.fromkeys(PERIODS, EXAMPLES),
+    **{key: ", ".join(value for name, value in _FLAGS if name == key) for key, _ in _FLAGS},
+}
+"""What each filter takes, in words."""
 
 Period = tuple[datetime, datetime]
 """The first moment of a period, and the first one after it."""
@@ -84,6 +95,9 @@ def parse_query(text: str, *, today: date | None = None, typing: bool = False) -
     found: list[Term] = []
     for match in WORD.finditer(text):
         is_growing = unfinished and match.end() == len(text)
+        if match["minus"]:
+            query = query._replace(without=(*query.without, *_excluded(match)))
+            continue
         key, value = (match["key"] or "").lower(), match["quoted"] or match["plain"] or ""
         narrower = narrowed(query, key, value, today) if key in FILTERS else None
         if narrower is not None:
@@ -91,12 +105,12 @@ def parse_query(text: str, *, today: date | None = None, typing: bool = False) -
         # A filter that is still being typed is neither looked for as text nor noted.
         elif not (is_growing and _begins_filter(match[0])):
             if key in FILTERS:
-                query = _noted(query, f"{match[0]} is no filter, so it is looked for as text")
+                query = _noted(query, f"{match[0]} is no filter ({key}: takes {VALUES[key]})")
             found += _terms(match, is_growing, is_first=not found)
     if len(found) > MOST_TERMS:
         query = _noted(query, f"only the first {MOST_TERMS} words are looked for")
     if query == Query() and (shorter := shorter_search(text, today or date.today())):
-        query = _noted(query, f"every word is looked for; shorter: {shorter}")
+        query = _noted(query, f"narrower: {shorter}")
     return query._replace(terms=tuple(dict.fromkeys(found[:MOST_TERMS])))
 
 
@@ -141,7 +155,7 @@ def _terms(match: re.Match[str], is_growing: bool, is_first: bool) -> list[Term]
         text = match["quoted"][:LONGEST_TERM].strip()
         # A quote that is not closed yet is still being typed: its last word may go on.
         before = [Term(f"{match['key']}:")] if match["key"] else []
-        return before + ([Term(text, whole=bool(match["end"]))] if text else [])
+        return before + ([Term(text, whole=bool(match["end"]), exact=True)] if text else [])
     text = match[0][:LONGEST_TERM]
     text = text.strip(_PUNCTUATION) or text
     if len(text) > SHORT or not (text.isascii() and text.isalnum()):
@@ -150,6 +164,15 @@ def _terms(match: re.Match[str], is_growing: bool, is_first: bool) -> list[Term]
         return [Term(text)]
     # A single letter that is being typed narrows nothing, unless it is the whole search.
     return [Term(text, whole=True)] if is_first or not is_growing else []
+
+
+def _excluded(match: re.Match[str]) -> list[Term]:
+    """Return what messages must not have: a word, a beginning of a word with *, or a phrase."""
+    text = match["quoted"] if match["quoted"] is not None else match[0].removeprefix("-")
+    text = text[:LONGEST_TERM].strip().strip(_PUNCTUATION)
+    is_beginning = text.endswith("*")
+    text = text.rstrip("*")
+    return [Term(text, whole=not is_beginning, exact=True)] if text else []
 
 
 def _noted(query: Query, note: str) -> Query:
@@ -195,7 +218,7 @@ def shorter_search(text: str, today: date) -> str | None:
     """Return a search for the words that matter in a question.
 
     With a filter for the time it names, and `role:user` if it asks what the user said. None if
-    the text is no question, or nothing is left to look for.
+    it names none of these, is no question, or nothing is left to look for.
     """
     # A text with quotes was not typed as a question.
     if len(text) > LONGEST or '"' in text:
@@ -210,7 +233,7 @@ def shorter_search(text: str, today: date) -> str | None:
             filters.insert(0, f"{_TIMES[before]}:{word}")
         elif len(word) >= SHORTEST and word not in SAYS_NOTHING | _SAYING | _TIMES.keys():
             telling.append(word)
-    return " ".join((*dict.fromkeys(telling), *filters)) if telling else None
+    return " ".join((*dict.fromkeys(telling), *filters)) if telling and filters else None
 
 
 def period(text: str, today: date) -> Period | None:

@@ -23,8 +23,10 @@ from ollm_tui.storage.sessions.directory import Fingerprint
 
 END_CHARACTERS = 64_000
 """Characters of the beginning of a tool's output that are indexed, and of its end."""
-_MARK = re.compile(r"\s*\[… [^\n]* …\]\s*")
-"""The line that marks what was cut out of an output."""
+_MARK = re.compile(
+    r"\s*(?:\[\d+ of \d+ [^\n]*\]\s*)?\[… [^\n]* …\](?:\n(?s:.*)\n\[… [^\n]* …\])?\s*"
+)
+"""The lines that mark what was cut out of an output, and what is left between them."""
 
 
 def searchable(state: SessionState, marks: Fingerprint) -> IndexedSession:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from threading import Lock
 from typing import NamedTuple, TypeVar
@@ -14,6 +14,7 @@ from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.search import (
     Activity,
     Hit,
+    HitPlace,
     Order,
     Overview,
     Query,
@@ -23,9 +24,14 @@ from ollm_tui.core.search import (
     Where,
 )
 from ollm_tui.services.search.indexing import ATTEMPTS, IndexFeed, Indexing, Progress
+from ollm_tui.services.search.joining import JoinedHit, joined
+from ollm_tui.services.search.passages import pieces_of
 from ollm_tui.services.search.snippets import Marker
+from ollm_tui.services.search.word_forms import WordForms
+from ollm_tui.services.search.word_ranking import Question
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.search.message_index import RANKED, FoundMessage, IndexLost, MessageIndex
+from ollm_tui.storage.search.vectors import Near, Vectors
 from ollm_tui.storage.sessions.session_store import SessionStore
 
 R = TypeVar("R")
@@ -35,6 +41,8 @@ LIVE_BYTES = 4 * 1024 * 1024
 _LOOKS = 2
 """How often messages that were found are looked up in vain until the index counts as damaged:
 once, another process may have removed them in between."""
+MOST_NEAR = 100
+"""How many of the messages that mean nearly the same are looked at."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -47,6 +55,16 @@ class _Search(NamedTuple):
     room: SnippetRoom | None
     number: int
     """The round of searches it belongs to; it ends when another round begins (`cancel`)."""
+    near: tuple[Near, ...] = ()
+    """What means nearly the same, the nearest first."""
+
+
+class _Exact(NamedTuple):
+    """The messages that have all terms."""
+
+    numbers: list[int]
+    at_least: bool
+    """Whether there may be more."""
 
 
 class HistorySearch:
@@ -57,9 +75,17 @@ class HistorySearch:
     updated in the background. The index of a sealed store is in memory only.
     """
 
-    def __init__(self, store: SessionStore, topic: Topic[StoreEvent] | None = None) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        topic: Topic[StoreEvent] | None = None,
+        when_fed: Callable[[], None] | None = None,
+    ) -> None:
+        """`when_fed` is called, in another thread, when the index was updated by itself."""
         self._store = store
+        self._when_fed = when_fed
         self._index = MessageIndex(None if store.sealed else store.layout.search)
+        self._vectors = Vectors(None if store.sealed else store.layout.search)
         self._using = Lock()
         self._round = 0
         self._is_finding = False
@@ -77,40 +103,70 @@ class HistorySearch:
         limit: int,
         order: Order = "relevance",
         room: SnippetRoom | None = None,
+        vector: Sequence[float] = (),
     ) -> Iterator[Results]:
         """Yield the results, then better ones if there are.
 
         First come the messages in which words begin with the terms; if these are fewer than
-        `limit`, then those that have the terms inside words, too. After `cancel` nothing more is
-        yielded. By relevance, whole words come before beginnings of words, and these before the
-        rest. StoreError.
+        `limit`, then those that have other forms of the words or only some of them, and those that
+        have the terms inside words. With a `vector`, the meaning of the query, the results come
+        at once, and with those that mean nearly the same. After `cancel` nothing more is yielded.
+        By relevance, whole words come before beginnings of words, and these before the rest.
+        StoreError.
         """
-        return self._results(_Search(query, order, limit, room, self._round))
+        asked = _Search(query, order, limit, room, self._round)
+        return self._near_results(asked, vector) if vector else self._results(asked)
 
     def _results(self, asked: _Search) -> Iterator[Results]:
         query, limit = asked.query, asked.limit
-        first = self._find(asked, "words")
+        first = self._find(asked, "words", None)
         if first is None:
             return
         yield first
-        if query.any_term:
-            return
+        question: Question | None = None
+        if not query.is_exact and (asked.order == "time" or first.total < limit):
+            question = self._ask(lambda: self._question(query), asked.number)
+            if question is None:
+                return
+            more = self._find(asked, "words", question)
+            if more and more.total > first.total:
+                first = more
+                yield more
         if first.total < limit and any(term.may_stand_inside for term in query.terms):
-            more = self._find(asked, "anywhere")
+            more = self._find(asked, "anywhere", question)
             if more and more.total > first.total:
                 yield more
 
-    def overview(self, query: Query, where: Where = "words") -> Overview | None:
-        """Return how many messages a query finds by day; None after `cancel`. StoreError."""
-        # The index counts by hours of UTC; which day that is depends on the local time zone.
-        rows = self._ask(lambda: self._index.hours(query, where), self._round)
-        if rows is None:
-            return None
-        days = Counter[date]()
-        for hour, _, count in rows:
-            days[_local_day(hour)] += count
-        sessions = len({session for _, session, _ in rows})
-        return Overview(days.total(), sessions, tuple(sorted(days.items())))
+    def _near_results(self, asked: _Search, vector: Sequence[float]) -> Iterator[Results]:
+        def prepare() -> tuple[_Search, Question]:
+            near = self._vectors.nearest(vector, self._filtered(asked.query), MOST_NEAR)
+            return asked._replace(near=tuple(near)), self._question(asked.query)
+
+        prepared = self._ask(prepare, asked.number)
+        found = prepared and self._find(prepared[0], "words", prepared[1])
+        if found:
+            yield found
+
+    def overview(
+        self, query: Query, where: Where = "words", others: Sequence[int] = ()
+    ) -> Overview | None:
+        """Return how many messages a query finds by day; None after `cancel`.
+
+        `others` are messages that were found without having all its words. StoreError.
+        """
+
+        def count() -> Overview | None:
+            rows = self._index.hours(query, where, others)
+            sessions = self._index.sessions_with(query, where, others)
+            if rows is None or sessions is None:
+                return None
+            # The index counts by hours of UTC; which day that is depends on the time zone.
+            days = Counter[date]()
+            for hour, _, number in rows:
+                days[_local_day(hour)] += number
+            return Overview(days.total(), len(sessions), tuple(sorted(days.items())))
+
+        return self._ask(count, self._round)
 
     def activity(self) -> tuple[Activity, ...]:
         """Return the activity by day and model, the earliest day first. StoreError."""
@@ -120,6 +176,44 @@ class HistorySearch:
             known = sums.setdefault((_local_day(hour), model), [0, 0, 0])
             known[:] = map(sum, zip(known, counts, strict=True))
         return tuple(Activity(*key, *sums[key]) for key in sorted(sums))
+
+    def without_vectors(self, model: str) -> list[int]:
+        """Return the numbers of the messages that have no vector of a model, the latest first.
+
+        Vectors of what is no longer there are removed. StoreError, OSError.
+        """
+
+        def look() -> list[int]:
+            if self._vectors.model() == model:
+                self._vectors.keep(self._index.all_contents())
+                known = self._vectors.known()
+            else:
+                known = set[int]()
+            said = self._index.said(("user", "assistant"))
+            return [number for number, content in said if content not in known]
+
+        return self._ask(look, None) or []
+
+    def pieces(self, numbers: Sequence[int]) -> dict[int, list[str]]:
+        """Return what messages say, in pieces to make vectors of; none for what says too little."""
+        messages = self._ask(lambda: self._index.messages(numbers), None) or []
+        pieces = {message.content: pieces_of(message.said) for message in messages}
+        return {content: each for content, each in pieces.items() if each}
+
+    def add_vectors(self, model: str, made: Mapping[int, Sequence[Sequence[float]]]) -> None:
+        """Keep the vectors of messages, unless they were deleted meanwhile. StoreError, OSError."""
+
+        def add() -> None:
+            numbers = len(next(iter(made.values()))[0])
+            self._vectors.begin(model, numbers)
+            self._vectors.add(made, lambda: set(self._index.numbers_of(made, Query()).values()))
+
+        self._ask(add, None)
+
+    def release(self) -> None:
+        """Give back the memory that searching by meaning took."""
+        with self._using:
+            self._vectors.release()
 
     def cancel(self) -> None:
         """End all searches that have begun."""
@@ -134,43 +228,109 @@ class HistorySearch:
         if self._feed:
             self._feed.close()
         with self._using:
+            self._vectors.release()
             self._index.close()
 
-    def _find(self, asked: _Search, where: Where) -> Results | None:
-        query, order, limit, room, current = asked
+    def _find(self, asked: _Search, where: Where, question: Question | None) -> Results | None:
+        def find() -> Results | None:
+            for _ in range(_LOOKS):
+                exact = self._exactly(asked, where)
+                others = exact and self._others(asked, question)
+                if exact is None or others is None:
+                    return None
+                results = self._shown(asked, where, question, exact, others)
+                if results:
+                    return results
+            raise self._index.give_up("it finds messages that it does not have")
+
+        return self._ask(find, asked.number)
+
+    def _exactly(self, asked: _Search, where: Where) -> _Exact | None:
+        """Return the messages that have all terms, the best first; None if interrupted."""
+        query, order, limit = asked[:3]
         steps: list[tuple[Query, Where]] = [(query, where)]
         if order == "relevance":
             whole = query._replace(terms=tuple(t._replace(whole=True) for t in query.terms))
             # Without duplicates: for terms that are whole words the first two are the same.
             steps = list(dict.fromkeys([(whole, "words"), (query, "words"), (query, where)]))
+        numbers: dict[int, None] = {}
+        left = len(steps)
+        while left and len(numbers) < limit:
+            # Ranking takes longest: what comes after better hits is ordered by time.
+            found = self._index.find(*steps[-left], "time" if numbers else order)
+            if found is None:
+                return None
+            numbers |= dict.fromkeys(found)
+            left -= 1
+        return _Exact(list(numbers), bool(left) or len(numbers) >= RANKED)
 
-        def find() -> Results | None:
-            for _ in range(_LOOKS):
-                numbers: dict[int, None] = {}
-                left = len(steps)
-                while left and len(numbers) < limit:
-                    # Ranking takes longest: what comes after better hits is ordered by time.
-                    found = self._index.find(*steps[-left], "time" if numbers else order)
-                    if found is None:
-                        return None
-                    numbers |= dict.fromkeys(found)
-                    left -= 1
-                total = min(len(numbers), RANKED)
-                shown = list(numbers)[:limit]
-                messages = self._index.messages(shown)
-                if len(messages) == len(shown):
-                    sessions = _grouped(messages, Marker(query, where, room))
-                    return Results(sessions, total, bool(left) or total == RANKED, where)
-            raise self._index.give_up("it finds messages that it does not have")
+    def _others(self, asked: _Search, question: Question | None) -> list[JoinedHit] | None:
+        """Return the messages found by some words, or by meaning; None if interrupted."""
+        ranked = question.rank(self._index) if question and question.groups else []
+        if ranked is None:
+            return None
+        near: dict[int, float] = {}
+        if asked.near:
+            closeness = dict(asked.near)
+            numbers = self._index.numbers_of(closeness, asked.query)
+            near = {number: closeness[content] for number, content in numbers.items()}
+        return joined(ranked, near)
 
-        return self._ask(find, current)
+    def _shown(
+        self,
+        asked: _Search,
+        where: Where,
+        question: Question | None,
+        exact: _Exact,
+        others: list[JoinedHit],
+    ) -> Results | None:
+        """Return the hits to show, each thing once; None if some are no longer there."""
+        found = {each.number: each for each in others}
+        known = frozenset(exact.numbers)
+        more = [each.number for each in others if each.number not in known]
+        numbers = exact.numbers + more
+        if asked.order == "time":
+            numbers.sort(reverse=True)
+        contents = self._index.contents(numbers)
+        if len(contents) < len(numbers):
+            return None
+        places: dict[int, list[int]] = {}
+        for number in numbers:
+            places.setdefault(contents[number], []).append(number)
+        shown = list(places.values())[: asked.limit]
+        messages = self._index.messages([number for group in shown for number in group])
+        if len(messages) < sum(map(len, shown)):
+            return None
+        marked = question.marked if question and more else asked.query.terms
+        marker = Marker(asked.query._replace(terms=marked), where, asked.room)
+        read = iter(messages)
+        hits = [
+            _hit([next(read) for _ in group], marker, [found.get(number) for number in group])
+            for group in shown
+        ]
+        titles = {message.session_id: message for message in messages}
+        total = min(len(places), RANKED)
+        return Results(
+            _grouped(hits, titles), total, exact.at_least, where, tuple(more), marked, tuple(hits)
+        )
 
-    def _ask(self, work: Callable[[], R | None], current: int) -> R | None:
-        """Run work on the index, filling it again if it turns out to be damaged."""
+    def _question(self, query: Query) -> Question:
+        return Question(query, WordForms(self._index.vocabulary))
+
+    def _filtered(self, query: Query) -> set[int] | None:
+        """Return what may be found by meaning; None if no filter says so."""
+        filters = query._replace(terms=(), without=())
+        return None if filters.asks_nothing else self._index.all_contents(filters)
+
+    def _ask(self, work: Callable[[], R | None], current: int | None) -> R | None:
+        """Run work on the index, filling it again if it turns out to be damaged.
+
+        `current` is the round of searches it belongs to, or None if it is no search.
+        """
         for _ in range(ATTEMPTS):
             try:
                 with self._using:
-                    return self._ask_once(work, current)
+                    return work() if current is None else self._ask_once(work, current)
             except IndexLost:
                 self.refresh()
         raise StoreError("the search index is damaged again and again", "ollm doctor")
@@ -192,27 +352,37 @@ class HistorySearch:
         marks = {name: directory.fingerprint(name) for name in names}
         small = [name for name, each in marks.items() if each[0] + each[2] <= LIVE_BYTES]
         self._indexing.refresh(only=small)
+        if self._when_fed:
+            self._when_fed()
 
 
-def _grouped(messages: Sequence[FoundMessage], marker: Marker) -> tuple[SessionHits, ...]:
-    """Group messages by session, in the order of the sessions' first hits."""
-    groups: dict[str, list[FoundMessage]] = {}
-    for message in messages:
-        groups.setdefault(message.session_id, []).append(message)
+def _grouped(hits: Sequence[Hit], sessions: Mapping[str, FoundMessage]) -> tuple[SessionHits, ...]:
+    """Group hits by session, in the order of the sessions' first hits."""
+    groups: dict[str, list[Hit]] = {}
+    for hit in hits:
+        groups.setdefault(hit.session_id, []).append(hit)
     return tuple(
         SessionHits(
             session_id,
-            group[0].title,
-            group[0].project,
-            bool(group[0].session_pinned),
-            bool(group[0].archived),
-            tuple(_hit(message, marker) for message in group),
+            sessions[session_id].title,
+            sessions[session_id].project,
+            bool(sessions[session_id].session_pinned),
+            bool(sessions[session_id].archived),
+            tuple(group),
         )
         for session_id, group in groups.items()
     )
 
 
-def _hit(message: FoundMessage, marker: Marker) -> Hit:
+def _hit(
+    messages: Sequence[FoundMessage], marker: Marker, found: Sequence[JoinedHit | None]
+) -> Hit:
+    """Return the hit for a message and its copies, and why it was found."""
+    # The copy that one would go on from: on the branch of its session, in a session in use.
+    message = min(messages, key=lambda each: (not each.on_branch, each.archived))
+    # Without a reason of its own, all words are there.
+    why = next((each for each in found if each), None)
+    is_exact = None in found
     return Hit(
         session_id=message.session_id,
         message_id=message.id,
@@ -223,6 +393,14 @@ def _hit(message: FoundMessage, marker: Marker) -> Hit:
         has_tool=bool(message.has_tool),
         pinned=bool(message.pinned),
         snippet=marker.snippet((message.said, message.aside, message.tools)),
+        why="words" if why is None else "both" if is_exact and why.closeness else why.why,
+        places=tuple(
+            HitPlace(each.session_id, each.id, bool(each.on_branch), each.title)
+            for each in messages
+            if each is not message
+        ),
+        closeness=why.closeness if why else 0.0,
+        covered=1.0 if is_exact or why is None else why.covered,
     )
 
 

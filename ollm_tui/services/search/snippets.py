@@ -1,4 +1,4 @@
-"""Snippets of messages with the terms of a query marked, and queries made from a whole prompt."""
+"""Snippets of messages with the terms of a query marked."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ LOOKED_AT = 200_000
 """Characters of a message in which terms are looked for; without one its beginning is shown."""
 MOST_MARKS = 24
 """How many marks are compared to find the best place for a snippet."""
-_WORDS = re.compile(r"[^\W_]+")
+WORDS = re.compile(r"[^\W_]+")
+"""Finds the words of a text as the index does."""
 
-MOST_TERMS = 12
-CHARACTERS_READ = 4_000
-"""Characters of a prompt from which the terms are taken."""
 SHORTEST = 3
 """Letters of the shortest word that says what a text is about."""
 SAYS_NOTHING = frozenset(
-    _WORDS.findall(
+    WORDS.findall(
         """
     about after again all also and any are because been before but can could did does doing don
     down each for from get give had has have her here him his how into its just let like make many
@@ -116,7 +114,7 @@ def _among_words(term: Term) -> str:
     Between the words of a term there may be any marks.
     """
     text = fold(term.text)
-    first, *others = map(re.escape, _WORDS.findall(text) or [text])
+    first, *others = map(re.escape, WORDS.findall(text) or [text])
     ends = term.whole or not term.text[-1:].isalnum()
     if is_unspaced(term.text):
         return r"[\W_]*".join((first, *others))
@@ -144,22 +142,3 @@ def _word_border(text: str, at: int) -> int:
         return max(0, min(at, len(text)))
     space = text.rfind(" ", max(0, at - 20), at)
     return space + 1 if space >= 0 else at
-
-
-def recall_query(text: str) -> Query:
-    """Return a query for messages about the same subject as a prompt.
-
-    It has the longest words of the prompt, which say the most, and any of them may be found.
-    """
-    words = dict.fromkeys(fold(word) for word in _WORDS.findall(clean(text[:CHARACTERS_READ])))
-    # A word of another script, such as Chinese, may be shorter.
-    telling = [word for word in words if len(word) >= SHORTEST or not word.isascii()]
-    telling = [word for word in telling if word not in SAYS_NOTHING]
-    telling.sort(key=len, reverse=True)
-    return Query(terms=tuple(map(Term, telling[:MOST_TERMS])), any_term=True)
-
-
-def terms_in(query: Query, snippet: Snippet) -> int:
-    """Return how many terms of a query are in a snippet."""
-    found = {fold(snippet.text[start:end]) for start, end in snippet.marks}
-    return sum(any(each.startswith(fold(term.text)) for each in found) for term in query.terms)

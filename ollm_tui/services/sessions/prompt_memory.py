@@ -6,7 +6,7 @@ Nothing here raises: what cannot be written is kept in memory, and the log says 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -17,8 +17,8 @@ import msgspec
 from ollm_tui.core.intake import clean
 from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.storage.files.atomic_file import read_regular
-from ollm_tui.storage.files.shared_file import append_line, keep_last_lines, replace
-from ollm_tui.storage.store_layout import is_valid_name
+from ollm_tui.storage.files.shared_file import append_line, drop_lines, keep_last_lines, replace
+from ollm_tui.storage.store_layout import is_valid_name, remove_tree
 
 MOST_PROMPTS = 1_000
 MOST_BYTES = 2_000_000
@@ -28,11 +28,16 @@ MOST_PROJECTS = 20
 CUT_EVERY = 50
 """The file is cut back at the first prompt, and then after this many."""
 
+PROMPTS, DRAFTS = "prompt-history", "drafts"
+"""The folders of prompts and drafts."""
+
 log = logging.getLogger(__name__)
 
 
-class _Line(msgspec.Struct, forbid_unknown_fields=True):
+class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     text: str
+    session: str = ""
+    """The session it was typed in, with which it is deleted."""
 
 
 class _Screen(msgspec.Struct):
@@ -45,13 +50,13 @@ class PromptMemory:
     def __init__(self, directory: Path | None, project: Path) -> None:
         # A hash: a path holds slashes and may be too long for a file name.
         self._key = f"project-{sha256(bytes(project.absolute())).hexdigest()[:24]}"
-        self._history = directory and directory / "prompt-history" / f"{self._key}.jsonl"
-        self._folder = directory and directory / "drafts"
+        self._history = directory and directory / PROMPTS / f"{self._key}.jsonl"
+        self._folder = directory and directory / DRAFTS
         self.searches = SavedSearches(directory and directory / "searches.json")
         """The searches that the user saved."""
         self._screen = directory and directory / "screen.json"
         self._sidebar = False
-        self._unwritten: list[str] = []
+        self._unwritten: list[_Line] = []
         self._drafts: dict[str, str] = {}
         self._last = ""
         self._count = 0
@@ -60,7 +65,7 @@ class PromptMemory:
     def history(self) -> list[str]:
         """Return the prompts sent in this project, the oldest first, without repetitions."""
         with self._lock:
-            texts = (*self._read_history(), *self._unwritten)
+            texts = (*self._read_history(), *(line.text for line in self._unwritten))
         kept = [text for text, before in zip(texts, ("", *texts), strict=False) if text != before]
         return kept[-MOST_PROMPTS:]
 
@@ -77,13 +82,13 @@ class PromptMemory:
         texts = (text for file in islice(others, MOST_PROJECTS) for text in _latest(file))
         return list(islice(texts, MOST_PROMPTS))
 
-    def remember(self, text: str) -> None:
+    def remember(self, text: str, session_id: str = "") -> None:
         """Add a prompt that was sent, or put aside, unless it is the same as the last one."""
         text = clean(text)
         with self._lock:
             if text.strip() and text != self._last:
                 self._last = text
-                self._unwritten.append(text)
+                self._unwritten.append(_Line(text, session_id))
                 self._write_history()
 
     def draft(self, session_id: str | None) -> str:
@@ -154,7 +159,7 @@ class PromptMemory:
         # Also what could not be written before, in its order.
         while self._unwritten:
             try:
-                append_line(self._history, msgspec.json.encode(_Line(self._unwritten[0])))
+                append_line(self._history, msgspec.json.encode(self._unwritten[0]))
                 del self._unwritten[0]
                 self._cut_now_and_then(self._history)
             except OSError as error:
@@ -167,6 +172,30 @@ class PromptMemory:
         self._count += 1
 
 
+def forget_prompts(directory: Path, sessions: Collection[str], said: Collection[str]) -> None:
+    """Remove what was typed in sessions that are deleted, and drafts of them.
+
+    `said` is what the user said in them: prompts of earlier versions do not name their session.
+    OSError if that fails.
+    """
+
+    def is_theirs(line: bytes) -> bool:
+        found = _line(line)
+        # A damaged line may hold part of such a prompt, and nobody can read it.
+        return not found.text or found.session in sessions or found.text.strip() in said
+
+    for file in (directory / PROMPTS).glob("*.jsonl"):
+        drop_lines(file, is_theirs)
+    for session_id in sessions:
+        (directory / DRAFTS / session_id).unlink(missing_ok=True)
+
+
+def forget_all_prompts(directory: Path) -> None:
+    """Remove every prompt and draft. OSError if that fails."""
+    for folder in (PROMPTS, DRAFTS):
+        remove_tree(directory / folder)
+
+
 def _prompts(file: Path) -> list[str]:
     """Return the prompts in a file, the oldest first; damaged lines are left out."""
     try:
@@ -176,7 +205,7 @@ def _prompts(file: Path) -> list[str]:
     except OSError as error:
         log.warning("earlier prompts cannot be read: %s", error)
         return []
-    texts = (_text(line) for line in lines)
+    texts = (clean(_line(line).text) for line in lines)
     return [text for text in texts if text.strip()]
 
 
@@ -184,9 +213,9 @@ def _latest(file: Path) -> Iterator[str]:
     return reversed(_prompts(file))
 
 
-def _text(line: bytes) -> str:
+def _line(line: bytes) -> _Line:
     """Return the prompt in a line of the file, or an empty text if the line is damaged."""
     try:
-        return clean(msgspec.json.decode(line, type=_Line).text)
+        return msgspec.json.decode(line, type=_Line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return ""
+        return _Line("")

@@ -11,8 +11,6 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from msgspec.structs import replace
-
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import (
     MessageRecorded,
@@ -29,9 +27,10 @@ from ollm_tui.core.session.record import (
     MessageAdded,
     MessageFinished,
     SessionChanged,
+    TextAppended,
     ToolCallAdded,
 )
-from ollm_tui.core.session.session import Session, ToolCall
+from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.sessions.journal import Entry
@@ -42,8 +41,6 @@ from ollm_tui.storage.sessions.session_writer import SessionWriter
 R = TypeVar("R")
 log = logging.getLogger(__name__)
 
-NOT_KEPT = "(what it printed was not kept: retention.storeToolOutputs is false)"
-"""Stands for the output of a command where outputs are not stored."""
 FOLD_FROM_BYTES = 4 * 1024 * 1024
 """A journal smaller than this is not folded: replaying it is as quick as reading the file."""
 FOLD_AT_GROWTH = 4
@@ -57,19 +54,10 @@ writes less than the content itself.
 class Recording:
     """Opens sessions for recording. All disk work happens in one thread, in order."""
 
-    def __init__(
-        self,
-        store: SessionStore,
-        index: SessionIndex,
-        *,
-        autosave: bool = True,
-        keeps_outputs: bool = True,
-    ) -> None:
-        """`keeps_outputs`: also store output of tools and commands that the model did not get."""
+    def __init__(self, store: SessionStore, index: SessionIndex, *, autosave: bool = True) -> None:
         self.store = store
         self.index = index
         self.autosave = autosave
-        self.keeps_outputs = keeps_outputs
         self.topic: Topic[StoreEvent] = Topic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ollm-store")
 
@@ -98,6 +86,10 @@ class Recording:
         except OSError:
             writer, loaded = await self.in_thread(self.store.open_later, session_id)
         size = self.store.directory.fingerprint(session_id)[0]
+        where = {"session": session_id}
+        log.info("session loaded: %d messages", len(loaded.state), extra=where)
+        for problem in loaded.problems:
+            log.warning("session loaded: %s", problem, extra=where)
         return Recorder(self, loaded.state, writer, size), loaded
 
     async def close(self) -> None:
@@ -117,6 +109,8 @@ class Recorder:
         folded_bytes: int = 0,
     ) -> None:
         self.state = state
+        self.changed: Topic[None] = Topic()
+        """Publishes that the state is another one, unless only a reply has grown."""
         self._recording = recording
         self._writer = writer
         self._pending: list[Entry] = []
@@ -134,6 +128,11 @@ class Recorder:
         return self._writer is not None
 
     @property
+    def is_saved_at_once(self) -> bool:
+        """Whether each record is written as it is made, not only by `save` and `close`."""
+        return self._writer is not None and self._recording.autosave
+
+    @property
     def unsaved(self) -> int:
         """How many records are only in memory."""
         return len(self._pending)
@@ -143,13 +142,13 @@ class Recorder:
 
         Never raises: what cannot be written is kept, and SaveFailed is published.
         """
-        if not self._recording.keeps_outputs:
-            records = tuple(map(without_output, records))
         for record in records:
             seq = self.state.header.journal_seq + 1
             self.state.apply(record, seq)
             if self._writer:
                 self._pending.append((seq, record))
+        if not all(isinstance(record, TextAppended) for record in records):
+            self.changed.publish(None)
         if self._recording.autosave:
             await self.flush()
 
@@ -219,6 +218,8 @@ class Recorder:
             self._written(batch)
             marks = self._recording.store.directory.fingerprint(self.state.header.session_id)
             self._folded_bytes = marks[0]
+        where = {"session": self.state.header.session_id}
+        log.info("session saved: %d messages, %d bytes", len(self.state), marks[0], extra=where)
         self._recording.topic.publish(SessionSaved(self.state.header.session_id))
 
     def _wants_folding(self) -> bool:
@@ -232,20 +233,24 @@ class Recorder:
         # Published only now: whoever hears of a record finds it on disk.
         if self._failed:
             self._failed = False
+            session = {"session": self.state.header.session_id}
+            log.info("%d records saved at last", len(batch), extra=session)
             self._recording.topic.publish(SaveResumed(len(batch)))
-        for _, record in batch:
+        for seq, record in batch:
+            log.debug("record %d on disk: %s", seq, type(record).__name__)
             if event := _event_of(record, self.state.header.session_id):
                 self._recording.topic.publish(event)
 
     def _tell_failure(self, error: OSError | StoreError) -> None:
-        self._failed = True
-        session = {"session": self.state.header.session_id}
-        log.warning("%d records not saved", self.unsaved, exc_info=error, extra=session)
         if isinstance(error, StoreError):
             reason, hint = error.message, error.hint
         else:
             reason = error.strerror or str(error)
             hint = "free some space or mend the directory; saving is tried again by itself"
+        if not self._failed:  # one line, however often it is tried
+            session = {"session": self.state.header.session_id}
+            log.warning("%d records not saved: %s", self.unsaved, reason, extra=session)
+        self._failed = True
         self._recording.topic.publish(SaveFailed(f"not saved: {reason}", hint, self.unsaved))
 
     async def _tell_index(self) -> None:
@@ -262,34 +267,6 @@ class Recorder:
             recording.index.update([(summary, marks)])
 
         await recording.in_thread(update)
-
-
-def without_output(record: AnyRecord) -> AnyRecord:
-    """Return a record as it is stored where outputs are not kept.
-
-    What the model got as a result stays: it is part of the conversation.
-    """
-    if not isinstance(record, ToolCallAdded):
-        return record
-    call = record.tool_call
-    if call.is_command:
-        given = _ending_only(call)
-        return replace(record, tool_call=replace(call, result=replace(call.result, **given)))
-    return replace(
-        record, tool_call=replace(call, result=replace(call.result, return_display=None))
-    )
-
-
-def _ending_only(call: ToolCall) -> dict[str, str | None]:
-    """Return the result of a command without what it printed.
-
-    How the command ended is the last line of its result, in brackets: that stays.
-    """
-    printed, _, last = call.result.llm_content.rstrip("\n").rpartition("\n")
-    if not (last.startswith("[") and last.endswith("]")):
-        printed, last = f"{printed}{last}", ""
-    note = NOT_KEPT if printed.strip() else ""
-    return {"llm_content": "\n".join(filter(None, (note, last))), "return_display": None}
 
 
 def _event_of(record: AnyRecord, session_id: str) -> StoreEvent | None:

@@ -1,6 +1,6 @@
-"""Retention: moves sessions that are too many, too old or too long to the trash.
+"""Retention: moves sessions that are too many or too old to the trash.
 
-Pinned and open sessions always stay.
+Pinned and open sessions always stay, and none is moved for its length alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.storage.importers.programs.foreign_talk import IMPORTED
 
 
 class Surplus(NamedTuple):
@@ -27,17 +28,17 @@ def enforce_retention(
     *,
     keep: int = 0,
     max_age: timedelta | None = None,
-    max_items: int = 0,
     spare: frozenset[str] = frozenset(),
 ) -> list[SessionSummary]:
     """Move the sessions over the limits to the trash and return them; 0 means no limit.
 
     Sessions in `spare` stay. Sessions are always moved whole: cut short, they would lose the
-    beginning of their branches and snapshots. Sessions that cannot be read, and those of earlier
-    programs, are neither moved nor counted: what is not understood is not thrown away.
+    beginning of their branches and snapshots. Sessions that cannot be read, and those of other
+    programs, are neither moved nor counted: what is not understood is not thrown away, and a
+    history that was taken in pushes no own session out.
     """
     moved: list[SessionSummary] = []
-    for summary, reason in surplus(library, keep=keep, max_age=max_age, max_items=max_items):
+    for summary, reason in surplus(library, keep=keep, max_age=max_age):
         if summary.session_id in spare:
             continue
         try:
@@ -55,7 +56,6 @@ def surplus(
     *,
     keep: int = 0,
     max_age: timedelta | None = None,
-    max_items: int = 0,
 ) -> list[Surplus]:
     """Return the sessions over the limits, the oldest first.
 
@@ -64,7 +64,7 @@ def surplus(
     summaries = [
         summary
         for summary in library.catalogue.summaries()
-        if not summary.damage and library.store.directory.is_own(summary.session_id)
+        if not (summary.damage or summary.older or IMPORTED in summary.tags)
     ]
     free = [summary for summary in summaries if not summary.pinned]
     room = max(keep - (len(summaries) - len(free)), 0) if keep else len(free)
@@ -74,7 +74,7 @@ def surplus(
     over[:0] = [
         Surplus(summary, reason)
         for summary in free[:room]
-        if (reason := _too_old(summary, max_age) or _too_long(summary, max_items))
+        if (reason := _too_old(summary, max_age))
     ]
     return over[::-1]
 
@@ -83,12 +83,6 @@ def _too_old(summary: SessionSummary, max_age: timedelta | None) -> str:
     if max_age is None or summary.last_activity >= clock.iso(datetime.now(UTC) - max_age):
         return ""
     return f"older than {_words(max_age)}"
-
-
-def _too_long(summary: SessionSummary, max_items: int) -> str:
-    if not 0 < max_items < summary.message_count:
-        return ""
-    return f"more than {counted(max_items, 'message')}"
 
 
 def _words(age: timedelta) -> str:

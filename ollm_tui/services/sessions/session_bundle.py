@@ -24,7 +24,7 @@ from ollm_tui.core.snapshot_encoding import encode_snapshot, snapshot_from_tree
 from ollm_tui.services.export.shareable import hide_secrets, json_document
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sessions.session_library import SessionLibrary
-from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore
+from ollm_tui.storage.snapshots.snapshot_store import snapshots_beside
 from ollm_tui.storage.store_layout import is_valid_name
 
 FORMAT = "ollm-bundle"
@@ -54,7 +54,7 @@ def bundle_of(sessions: SessionLibrary, session_id: str) -> Bundle:
 
     StoreError if the session cannot be read.
     """
-    store = SnapshotStore(sessions.store.layout, sessions.store.cipher)
+    store = snapshots_beside(sessions.store)
     loaded = sessions.load(session_id)
     snapshots: list[ContextSnapshot] = []
     problems = [*loaded.problems]
@@ -100,7 +100,7 @@ def add_bundle(sessions: SessionLibrary, bundle: Bundle) -> str:
 
     Session and snapshots get new ids where theirs are taken.
     """
-    store = SnapshotStore(sessions.store.layout, sessions.store.cipher)
+    store = snapshots_beside(sessions.store)
     session_id = sessions.free_id(bundle.session.session_id)
     names = _free_names(bundle.snapshots, session_id, store.owners())
     # Snapshots first: once the session can be seen, all that belongs to it is there.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound
+from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound, SessionTooLarge
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.storage.sessions.directory import Fingerprint, SessionDirectory, file_time
 from ollm_tui.storage.sessions.session_index import IndexRow, SessionIndex, showable
@@ -78,8 +78,9 @@ class SessionCatalogue:
             return []
         except SessionDamaged as error:
             moment = file_time(max(marks[1], marks[3]))
+            title = "(too large)" if isinstance(error, SessionTooLarge) else "(damaged)"
             summary = SessionSummary(
-                name, "(damaged)", moment, moment, "", "", 0, 0, damage=error.message
+                name, title, moment, moment, "", "", 0, 0, damage=error.message
             )
         return [(showable(summary), marks)]
 

@@ -6,61 +6,98 @@ have one call it in a thread.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import SessionDamaged, SessionNotFound, StoreError
+from ollm_tui.core.errors import (
+    SessionBusy,
+    SessionDamaged,
+    SessionNotFound,
+    SessionTooLarge,
+    StoreError,
+)
 from ollm_tui.core.session.branches import calls_along
 from ollm_tui.core.session.past_context import metadata_then
 from ollm_tui.core.session.record import AnyRecord, SessionChanged
 from ollm_tui.core.session.session import Session, SessionSummary, copied, new_session_id
 from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.titles import title_of
+from ollm_tui.services.sessions.prompt_memory import forget_all_prompts, forget_prompts
 from ollm_tui.services.sessions.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.files.cipher import Cipher
-from ollm_tui.storage.search.message_index import forget_session, remove_index
-from ollm_tui.storage.sessions.salvage import salvage
+from ollm_tui.storage.search.message_index import erase_sessions, remove_index
 from ollm_tui.storage.sessions.session_index import SessionIndex
 from ollm_tui.storage.sessions.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.sessions.trash import TrashNote
-from ollm_tui.storage.store_layout import StoreLayout, is_valid_name
+from ollm_tui.storage.snapshots.snapshot_store import snapshots_beside
+from ollm_tui.storage.store_layout import StoreLayout, TrashedLayout, is_valid_name
 
 TRASH_DAYS = 30
 """Days that a session stays in the trash."""
 ABANDONED_AFTER_NS = 3600 * 10**9
 """A session without a record counts as abandoned after an hour (in nanoseconds)."""
 
+log = logging.getLogger(__name__)
+
 
 class SessionLibrary:
     """All sessions of one store."""
 
-    def __init__(self, store: SessionStore, index: SessionIndex) -> None:
+    def __init__(
+        self, store: SessionStore, index: SessionIndex, memory: Path | None = None
+    ) -> None:
+        """`memory` is the folder of the prompts and drafts, which go with their sessions."""
         self.store = store
         self.index = index
+        self._memory = memory or store.layout.root
         self.catalogue = SessionCatalogue(store.layout, index, self.summary)
 
     @classmethod
-    def at(cls, layout: StoreLayout, cipher: Cipher | None = None) -> SessionLibrary:
-        """Open the library of a store.
+    def at(
+        cls,
+        layout: StoreLayout,
+        cipher: Cipher | None = None,
+        *,
+        keeps_outputs: bool = True,
+        most_megabytes: int = 0,
+        memory: Path | None = None,
+    ) -> SessionLibrary:
+        """Open the library of a store; `keeps_outputs` and `most_megabytes` as for the store.
 
         With a cipher the index is only in memory: it holds titles, and would hold them unsealed.
         """
+        store = SessionStore(
+            layout, cipher, keeps_outputs=keeps_outputs, most_megabytes=most_megabytes
+        )
         if cipher is None:
-            return cls(SessionStore(layout), SessionIndex(layout.index))
+            return cls(store, SessionIndex(layout.index), memory)
         try:
             layout.index.unlink(missing_ok=True)  # it holds titles from before encryption
             remove_index(layout.search)
         except OSError:
             pass  # something that is not a file holds no titles
-        return cls(SessionStore(layout, cipher), SessionIndex(None))
+        return cls(store, SessionIndex(None), memory)
 
     def summary(self, session_id: str) -> SessionSummary:
         """Read one session and return what a list shows of it."""
-        return self.store.load(session_id).state.summary()
+        loaded = self.store.load(session_id)
+        summary = loaded.state.summary()
+        if not loaded.older:
+            return summary
+        first = (each.text for each in loaded.state.messages() if each.role == "user")
+        return replace(
+            summary,
+            title=summary.title or title_of(next(first, "")),
+            message_count=max(summary.message_count - loaded.derived, 0),
+            older=True,
+        )
 
     def load(self, session_id: str) -> LoadedSession:
         """Read one session. SessionNotFound or SessionDamaged."""
@@ -96,8 +133,16 @@ class SessionLibrary:
         return state
 
     def fork(self, session_id: str, leaf: str | None = None) -> str:
-        """Copy a session up to the message `leaf`, or its head, into a new one; return its id."""
-        state = self.load(session_id).state
+        """Copy a session up to the message `leaf`, or its head, into a new one; return its id.
+
+        Of a session that is too large to be read, only the end is copied.
+        """
+        try:
+            state = self.load(session_id).state
+        except SessionTooLarge:
+            if (end := self.store.end_of(session_id)) is None:
+                raise
+            state = SessionState(end)
         if leaf is not None and leaf not in state:
             raise StoreError(f"session {session_id} has no message {leaf}", "ollm sessions view ID")
         branch = state.branch(leaf)
@@ -116,6 +161,7 @@ class SessionLibrary:
                 title=f"{state.header.title} (fork)",
                 pinned=False,
                 forked_from=session_id,
+                continued_in=None,
                 journal_seq=0,
             )
         )
@@ -138,32 +184,82 @@ class SessionLibrary:
             return new_session_id()
         return new_session_id() if store.trash.has(session_id) else session_id
 
-    def delete(self, session_id: str) -> None:
-        """Remove a session and all that belongs to it, for good. SessionBusy if it is open."""
-        if not is_valid_name(session_id):
-            raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
-        writer = self.store.create(session_id)
+    def delete(self, *session_ids: str) -> None:
+        """Remove sessions and all that belongs to them for good, in the store or in the trash.
+
+        No word of them is left in any file. SessionBusy if one is open; those before it are gone.
+        """
+        deleted: list[str] = []
+        said: set[str] = set()
         try:
-            writer.lock()
-        except OSError:
-            pass  # a directory or FIFO in place of the journal has no lock, and nobody writes it
-        try:
-            self.store.trash.delete(session_id)
+            for session_id in session_ids:
+                said |= self._words_of_user(session_id)
+                self._remove(session_id)
+                deleted.append(session_id)
         finally:
-            writer.close()
-        self.index.update([], [session_id])
-        forget_session(self.store.layout.search, session_id)
+            if deleted:
+                self._erase(deleted, said)
+
+    def clear(self) -> int:
+        """Remove all sessions for good, with the trash and every prompt; return how many.
+
+        SessionBusy if one is open; then the others are gone.
+        """
+        names = self.all_own()
+        busy: SessionBusy | None = None
+        for session_id in names:
+            try:
+                self._remove(session_id)
+            except SessionBusy as error:
+                busy = error
+        self._erase(names, ())
+        forget_all_prompts(self._memory)
+        if busy:
+            raise busy
+        return len(names)
+
+    def all_own(self) -> list[str]:
+        """Return all sessions that this program wrote, also those in the trash."""
+        listed = {summary.session_id: summary for summary in self.catalogue.summaries()}
+        here = [
+            name
+            for name in self.store.directory.fingerprints()
+            if (summary := listed.get(name)) is None or self._is_own(summary)
+        ]
+        return [*here, *(note.session_id for note in self.trashed())]
+
+    def resolve_anywhere(self, prefix: str) -> str:
+        """Return the one session whose id begins with `prefix`, in the store or in the trash."""
+        trashed = [note.session_id for note in self.trashed()]
+        if prefix in trashed:
+            return prefix
+        matches = [name for name in trashed if prefix and name.startswith(prefix.lower())]
+        try:
+            matches.append(self.catalogue.resolve(prefix))
+        except SessionNotFound:
+            if not matches:
+                raise
+        return only_one(matches, prefix, "session", "ollm sessions list")
+
+    def empty_trash(self) -> int:
+        """Delete everything in the trash for good; return how many sessions that were."""
+        names = [note.session_id for note in self.trashed()]
+        self.delete(*names)
+        return len(names)
 
     def discard(self, session_id: str, reason: str) -> None:
         """Move a session to the trash. SessionBusy if it is open."""
         writer, loaded = self.store.open(session_id)
         try:
+            if loaded.older:
+                raise _written_elsewhere(session_id)
             # The note is written as plain text: a sealed store must not show titles in it.
             title = "" if self.store.sealed else loaded.state.header.title
             note = TrashNote(session_id, title, reason, clock.now())
             self.store.trash.put(note)
         finally:
             writer.close()
+        log.info("session moved to the trash: %s", reason, extra={"session": session_id})
         self.index.update([], [session_id])
 
     def trashed(self) -> list[TrashNote]:
@@ -185,7 +281,7 @@ class SessionLibrary:
             # A note that cannot be read has no time (the epoch): such a session stays.
             if clock.EPOCH < note.trashed_at < limit:
                 try:
-                    self.store.trash.delete(note.session_id)
+                    self.delete(note.session_id)
                 except (StoreError, OSError):
                     continue  # the next run tries again
 
@@ -203,6 +299,65 @@ class SessionLibrary:
         """Close the index."""
         self.index.close()
 
+    def _remove(self, session_id: str) -> None:
+        """Remove the files of a session, in the store or in the trash."""
+        if not is_valid_name(session_id):
+            raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+        if not self.store.trash.has(session_id):
+            self._check_own(session_id)
+        writer = self.store.create(session_id)
+        try:
+            writer.lock()
+        except OSError:
+            pass  # a directory or FIFO in place of the journal has no lock, and nobody writes it
+        try:
+            self.store.trash.delete(session_id)
+        finally:
+            writer.close()
+        log.info("session deleted", extra={"session": session_id})
+
+    def _erase(self, session_ids: Collection[str], said: Collection[str]) -> None:
+        """Remove what is left of deleted sessions outside their own files."""
+        self.index.erase(session_ids)
+        erase_sessions(self.store.layout.search, session_ids)
+        snapshots_beside(self.store).owners()  # brings the map of snapshots up to date
+        forget_prompts(self._memory, session_ids, said)
+
+    def _words_of_user(self, session_id: str) -> set[str]:
+        """Return what the user said in a session, as far as it can be read."""
+        layout, cipher = self.store.layout, self.store.cipher
+        if not is_valid_name(session_id):
+            return set()
+        if self.store.trash.has(session_id):
+            layout = TrashedLayout(layout, session_id)
+        store = SessionStore(layout, cipher)  # however large it is
+        try:
+            state = store.load(session_id).state
+        except StoreError:
+            return set()
+        said = {message.text for message in state.messages() if message.role == "user"}
+        said |= {call.command for call in state.tool_calls if call.is_command}
+        return {text.strip() for text in said} - {""}
+
+    def _is_own(self, summary: SessionSummary) -> bool:
+        if summary.damage:
+            return self.store.directory.looks_own(summary.session_id)
+        return not summary.older
+
+    def _check_own(self, session_id: str) -> None:
+        """Refuse to touch a file that another program wrote. StoreError."""
+        try:
+            is_own = not self.store.load(session_id).older
+        except SessionTooLarge:
+            is_own = self.store.directory.looks_own(session_id)
+        except SessionDamaged:
+            # It was named by the user: only an undamaged file of another program is refused.
+            is_own = not self.store.directory.is_other_json(session_id)
+        except SessionNotFound:
+            is_own = True  # it is gone, or never began
+        if not is_own:
+            raise _written_elsewhere(session_id)
+
     def _note(self, state: SessionState) -> None:
         """Update the session's row in the index."""
         marks = self.store.directory.fingerprint(state.header.session_id)
@@ -216,24 +371,8 @@ class SessionLibrary:
         return True
 
 
-def repair(library: SessionLibrary, session_id: str) -> str | None:
-    """Copy what can be read of a damaged session into a new one; return its id, None if nothing.
-
-    The damaged files stay as they are.
-    """
-    session = salvage(library.store.layout, session_id, new_session_id())
-    return library.add(session) if session else None
-
-
-def damaged(library: SessionLibrary) -> list[str]:
-    """Return the sessions that cannot be read, or of which one file cannot."""
-    found: list[str] = []
-    for name in library.store.directory.fingerprints():
-        try:
-            if library.load(name).damaged:
-                found.append(name)
-        except SessionDamaged:
-            found.append(name)
-        except SessionNotFound:
-            continue  # it is gone by now, or has no record yet
-    return found
+def _written_elsewhere(session_id: str) -> StoreError:
+    return StoreError(
+        f"another program wrote session {session_id}; its files stay as they are",
+        "ollm sessions archive ID leaves it out of the list",
+    )

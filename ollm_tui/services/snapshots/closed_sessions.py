@@ -5,12 +5,13 @@ Synchronous, like the libraries it works on. For an open session its conversatio
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import SessionNotFound, StoreError, UsageError
+from ollm_tui.core.errors import SessionDamaged, SessionNotFound, StoreError, UsageError
 from ollm_tui.core.session.record import AnyRecord
 from ollm_tui.core.session.session import Restore
 from ollm_tui.core.session.session_state import SessionState
@@ -21,13 +22,21 @@ from ollm_tui.services.snapshots.restore_plan import forked, restoration, ways_b
 from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary, one_line
 from ollm_tui.settings.schema import Snapshots as Settings
 
+log = logging.getLogger(__name__)
+
 
 def present(state: SessionState, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
     """Return a session as it is as a snapshot that is not stored, with its last known tokens."""
-    tokens = state.header.metadata.token_count
-    if not tokens and state.header.head:
-        tokens = tokens_at(state, state.header.head)
-    return snapshot_of(state, tokens, reason=reason, name=one_line(name))
+    metadata, head = state.header.metadata, state.header.head
+    tokens = metadata.token_count or (tokens_at(state, head) if head else 0)
+    return snapshot_of(
+        state,
+        tokens,
+        parts=metadata.token_parts,
+        estimated=metadata.tokens_estimated or not metadata.token_count,
+        reason=reason,
+        name=one_line(name),
+    )
 
 
 class ClosedSessions:
@@ -65,7 +74,8 @@ class ClosedSessions:
     def restore(self, snapshot: ContextSnapshot) -> Restore:
         """Restore a snapshot in its session; a snapshot of now is taken first, to undo it.
 
-        SessionBusy if the session is open.
+        SessionBusy if the session is open; SessionDamaged or SessionReadOnly if it must not be
+        written: then `fork` goes on from the snapshot.
         """
         notes: list[Restore] = []
 
@@ -87,16 +97,23 @@ class ClosedSessions:
             return [replace(plan, metadata=metadata).record(moment)]
 
         self._sessions.record(snapshot.session_id, go_back)
+        where = {"session": snapshot.session_id}
+        log.info("snapshot %s restored", snapshot.id, extra=where)
         return notes[0]
 
     def fork(self, snapshot: ContextSnapshot) -> str:
-        """Make a new session of a snapshot and return its id; its own may be open, or gone."""
+        """Make a new session of a snapshot and return its id.
+
+        Its own session may be open, gone or damaged.
+        """
         try:
             source = self._sessions.load(snapshot.session_id).state
-        except SessionNotFound:
+        except (SessionNotFound, SessionDamaged):
             source = None
         return self._sessions.add(forked(snapshot, source))
 
     def _keep(self, snapshot: ContextSnapshot, state: SessionState) -> SnapshotSummary:
         needed = ways_back(state.header.metadata.restores)
-        return self._snapshots.create(snapshot, self._settings.max_count, needed).summary
+        taken = self._snapshots.create(snapshot, self._settings.max_count, needed).summary
+        log.info("snapshot %s taken", taken.id, extra={"session": snapshot.session_id})
+        return taken

@@ -20,6 +20,7 @@ from ollm_tui.core.session.record import SessionChanged
 from ollm_tui.core.session.session import Metadata, Restore, Session, copied, new_session_id
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ALWAYS_HELD, ContextSnapshot, metadata_at
+from ollm_tui.core.unkept_outputs import message_without_outputs
 
 UNDOABLE = 10
 """How many restores can be undone, one after the other."""
@@ -103,6 +104,7 @@ def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Ses
         window=snapshot.window,
         pinned=False,
         forked_from=snapshot.session_id,
+        continued_in=None,
         journal_seq=0,
     )
 
@@ -140,7 +142,11 @@ def _is_there(
         return False
     if message is None:
         return _can_be_behind_a_checkpoint(there)
-    return there is message or (there.role == message.role and there.parts == message.parts)
+    if there is message:
+        return True
+    # Where outputs are not kept, the snapshot has notes in their place.
+    alike = message.parts in (there.parts, message_without_outputs(there).parts)
+    return there.role == message.role and alike
 
 
 def _behind_a_checkpoint(key: str, snapshot: ContextSnapshot, state: SessionState) -> Message:

@@ -85,13 +85,13 @@ class Thresholds:
 
 
 async def _call(due: Iterable[_Threshold]) -> None:
-    """Run the callbacks; one that fails with StoreError, published already, stops no other."""
+    """Run the callbacks; one that fails stops neither the others nor the turn."""
     for threshold in due:
         try:
             waiting = threshold.callback()
             if inspect.isawaitable(waiting):
                 await waiting
-        except StoreError as error:
+        except Exception as error:  # whoever wrote the callback: a turn does not depend on it
             log.warning("a threshold was passed in vain", exc_info=error)
 
 
@@ -111,8 +111,7 @@ class Snapshots:
     @classmethod
     def of(cls, recording: Recording, settings: Settings) -> Snapshots:
         """Make the snapshots of the store that a recording writes to."""
-        store = recording.store
-        return cls(SnapshotLibrary.at(store.layout, store.cipher), recording, settings)
+        return cls(SnapshotLibrary.beside(recording.store), recording, settings)
 
     def are_taken(self, reason: Reason) -> bool:
         """Return whether the settings ask for a snapshot for this reason."""
@@ -148,6 +147,8 @@ class Snapshots:
         else:
             event = SnapshotCreated(session_id, summary.id)
         self.topic.publish(event)
+        where = {"session": session_id}
+        log.info("snapshot %s taken: %s", summary.id, summary.reason, extra=where)
         for key in taken.removed:
             self.topic.publish(SnapshotDeleted(session_id, key))
         return summary
@@ -173,6 +174,7 @@ class Snapshots:
     async def delete(self, session_id: str, snapshot_id: str) -> None:
         """Delete a snapshot; for some days `undelete` can bring it back. StoreError."""
         await self._do(session_id, lambda: self.library.delete(session_id, snapshot_id))
+        log.info("snapshot %s deleted", snapshot_id, extra={"session": session_id})
         self.topic.publish(SnapshotDeleted(session_id, snapshot_id))
 
     async def undelete(self, session_id: str, snapshot_id: str) -> None:
@@ -194,6 +196,7 @@ class Snapshots:
 
     def tell_restored(self, session_id: str, snapshot_id: str) -> None:
         """Publish that a snapshot was restored; called by whoever recorded that."""
+        log.info("snapshot %s restored", snapshot_id, extra={"session": session_id})
         self.topic.publish(SnapshotRestored(session_id, snapshot_id))
 
     async def _do(self, session_id: str, work: Callable[[], R], reason: str = "") -> R:

@@ -46,6 +46,8 @@ class ContextDiff(msgspec.Struct, frozen=True):
     words: Mapping[str, Message]
     """The messages themselves by id, as far as one of the sides has them."""
     tokens: tuple[int, int]
+    estimated: tuple[bool, bool] = (False, False)
+    """Whether the tokens of each side are only estimated."""
     parts: tuple[tuple[str, int, int], ...] = ()
     """Name and tokens (left, right) of each part of the prompt, if they were given."""
     goals: tuple[Change, ...] = ()
@@ -74,6 +76,7 @@ def diff(
         messages=messages,
         words={message.id: message for message in chain(*said)},
         tokens=(left.token_count, right.token_count),
+        estimated=(left.tokens_estimated, right.tokens_estimated),
         parts=_parts(left_parts or {}, right_parts or {}),
         goals=tuple(_goals(left.goal_stack.goals, right.goal_stack.goals)),
         facts=tuple(_facts(left, right)),

@@ -21,9 +21,14 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
 from ollm_tui.core.snapshot_encoding import KnownMessages
 from ollm_tui.storage.files.cipher import Cipher
+from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.snapshots.snapshot_file import SnapshotRead
 from ollm_tui.storage.snapshots.snapshot_index import Listing
-from ollm_tui.storage.snapshots.snapshot_store import SnapshotMemory, SnapshotStore
+from ollm_tui.storage.snapshots.snapshot_store import (
+    SnapshotMemory,
+    SnapshotStore,
+    snapshots_beside,
+)
 from ollm_tui.storage.store_layout import StoreLayout
 
 DELETED_DAYS = 7
@@ -118,6 +123,11 @@ class SnapshotLibrary:
     def at(cls, layout: StoreLayout, cipher: Cipher | None = None) -> SnapshotLibrary:
         """Open the library of a store."""
         return cls(SnapshotStore(layout, cipher))
+
+    @classmethod
+    def beside(cls, sessions: SessionStore) -> SnapshotLibrary:
+        """Open the library of the snapshots that belong to the sessions of a store."""
+        return cls(snapshots_beside(sessions))
 
     def keep_in_memory(self, session_id: str) -> None:
         """Keep the snapshots of a session in memory: nothing of it may reach the disk."""

@@ -18,6 +18,7 @@ LEAST_TEXT = 50
 """Tokens from which on a text says more about the vocabulary than about the template."""
 # Bounds for what one sample may teach, so that a wrong measurement does no lasting harm.
 _FEWEST_PER_PLAIN, _MOST_PER_PLAIN = 0.3, 8.0
+_FEWEST_PER_CAREFUL, _MOST_PER_CAREFUL = 0.1, 2.0
 _MOST_PER_MESSAGE, _MOST_PER_REQUEST = 40, 400
 """More tokens than any template adds: larger numbers come from something else."""
 
@@ -29,7 +30,8 @@ class Learnt(msgspec.Struct, frozen=True, rename="camel"):
     """What was measured about one model; stored as JSON under the model's name.
 
     `plain`, `careful` and `read` are decaying sums over the same texts: their tokens by the
-    general vocabulary, by the cautious estimate, and as the model itself counted them.
+    general vocabulary, by the cautious estimate, and as the model itself counted them. `plain` is
+    0 as long as no vocabulary had to be loaded.
     """
 
     request: Overhead = 4
@@ -41,33 +43,50 @@ class Learnt(msgspec.Struct, frozen=True, rename="camel"):
     careful: Tokens = 0.0
     agreed: bool = False
     """Whether the last count by the model's own vocabulary was right to the token."""
+    tools: Annotated[float, Meta(ge=0, le=10)] = 0.0
+    """What the template makes of one token of the cautious estimate of tools; 0 if unknown."""
     takes_tools: bool = True
     """False once its server has refused a request because of its tools."""
+    summarises: bool | None = None
+    """Whether it passed the trial of summaries; None before it was tried."""
 
     @property
-    def knows_text(self) -> bool:
-        """Whether any text was measured, so that `text_tokens` can use it."""
-        return min(self.read, self.plain, self.careful) > 0
+    def rate(self) -> float:
+        """The tokens that the model makes of one token of the cautious estimate."""
+        return self.read / self.careful if min(self.read, self.careful) > 0 else 1.0
 
-    def text_tokens(self, plain: int, careful: float) -> float:
+    def text_tokens(self, plain: int | None, careful: float) -> float:
         """Return how many tokens the model will make of a text, given both estimates of it.
 
         As long as nothing is known this is the larger one. Later both are scaled, and the one
-        that the model came nearer to counts more.
+        that the model came nearer to counts more. `plain` is None where nobody counted the text.
         """
-        if not self.knows_text:
-            return max(plain, careful)
-        by_plain, by_careful = plain * self.read / self.plain, careful * self.read / self.careful
+        by_careful = careful * self.rate
+        if plain is None:
+            return by_careful
+        if min(self.read, self.plain, self.careful) <= 0:
+            return max(plain, by_careful)
+        by_plain = plain * self.read / self.plain
         span = self.careful - self.plain
         weight = min(1.0, max(0.0, (self.read - self.plain) / span)) if span > 0 else 0.0
         return (1 - weight) * by_plain + weight * by_careful
 
-    def with_text(self, read: int, plain: int, careful: float) -> Learnt:
+    def with_text(self, read: int, plain: int | None, careful: float) -> Learnt:
         """Return this with one more sample: a text that the model counted as `read` tokens."""
+        if plain is None:
+            within = min(max(read, careful * _FEWEST_PER_CAREFUL), careful * _MOST_PER_CAREFUL)
+            # What is known about the vocabulary stays as it is: the sample says nothing of it.
+            counted = within * self.plain / self.read if self.read > 0 else 0.0
+            return self._with_sample(within, counted, careful)
         within = min(max(read, plain * _FEWEST_PER_PLAIN), plain * _MOST_PER_PLAIN)
+        # Samples without `plain` would spoil its share of `read`: the first one starts anew.
+        before = self if self.plain > 0 else replace(self, read=0.0, careful=0.0)
+        return before._with_sample(within, plain, careful)
+
+    def _with_sample(self, read: float, plain: float, careful: float) -> Learnt:
         return replace(
             self,
-            read=self.read * DECAY + within,
+            read=self.read * DECAY + read,
             plain=self.plain * DECAY + plain,
             careful=self.careful * DECAY + careful,
         )
@@ -76,18 +95,13 @@ class Learnt(msgspec.Struct, frozen=True, rename="camel"):
         """Return this with another number of tokens that the template adds to a prompt."""
         return replace(self, request=_within(request, 0, _MOST_PER_REQUEST))
 
-    def with_template(self, messages: int, rest: int, before: tuple[int, int] | None) -> Learnt:
-        """Return this after a prompt of `messages` messages took `rest` tokens beyond their texts.
+    def with_tools(self, rate: float) -> Learnt:
+        """Return this after the descriptions of tools took `rate` of their cautious estimate."""
+        return replace(self, tools=min(rate, _MOST_PER_CAREFUL))
 
-        `before` holds these two numbers for an earlier prompt of the conversation: what differs
-        between the prompts is due to the messages, what is equal is due to the request.
-        """
-        per_message = self.per_message
-        if before is not None and before[0] != messages:
-            slope = (rest - before[1]) / (messages - before[0])
-            per_message = _within(round(slope), 0, _MOST_PER_MESSAGE)
-        request = _within(rest - per_message * messages, -_MOST_PER_REQUEST, _MOST_PER_REQUEST)
-        return replace(self, per_message=per_message, request=request)
+    def with_around(self, per_message: int) -> Learnt:
+        """Return this with another number of tokens that the template adds to each message."""
+        return replace(self, per_message=_within(per_message, 0, _MOST_PER_MESSAGE))
 
 
 def _within(number: int, least: int, most: int) -> int:

@@ -73,6 +73,15 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
         """The tokens of the whole prompt."""
         return self.fixed + self.conversation
 
+    def by_name(self) -> dict[str, int]:
+        """Return the parts by their names, as they are stored."""
+        return {group: getattr(self, group) for group in GROUPS}
+
+    @classmethod
+    def named(cls, parts: Mapping[str, int]) -> Parts:
+        """Return the parts as they were stored; names that are not known are left out."""
+        return cls(**{group: max(0, parts.get(group, 0)) for group in GROUPS})
+
 
 class PromptCount(msgspec.Struct, frozen=True):
     """A prompt's tokens; the parts always add up to the whole."""

@@ -47,8 +47,8 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def read_regular(path: Path, start: int = 0) -> bytes:
-    """Return the bytes of a file, or those after `start`.
+def read_regular(path: Path, start: int = 0, most: int = -1) -> bytes:
+    """Return the bytes of a file, or those after `start`; at most so many.
 
     OSError also for what is there but is no regular file (a FIFO would hang).
     """
@@ -58,4 +58,4 @@ def read_regular(path: Path, start: int = 0) -> bytes:
             raise OSError(f"{path} is not a file")
         if start:
             file.seek(start)
-        return file.read()
+        return file.read(most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,6 +51,17 @@ def keep_last_lines(path: Path, count: int, most_bytes: int) -> None:
             room -= len(lines[first])
         if first:
             write_atomically(path, lines[first:])
+
+
+def drop_lines(path: Path, is_dropped: Callable[[bytes], bool]) -> None:
+    """Remove some lines of a file; a file without any left is removed."""
+    with _locked(path.parent):
+        lines = read_regular(path).splitlines(keepends=True)
+        kept = [line for line in lines if not is_dropped(line)]
+        if not kept:
+            path.unlink()
+        elif len(kept) < len(lines):
+            write_atomically(path, kept)
 
 
 def replace(path: Path, chunks: Iterable[bytes]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -62,6 +63,14 @@ class SideFiles:
                 self._directory.rmdir()
         except OSError:
             pass
+
+    def bytes(self) -> int:
+        """Return the size of all files together."""
+        try:
+            with os.scandir(self._directory) as entries:
+                return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
+        except OSError:
+            return 0
 
     def _has(self, reference: FileRef) -> bool:
         try:

@@ -109,7 +109,7 @@ class ForeignObject:
             return False
         try:
             msgspec.convert(self._rest[name], kind)
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, UnicodeEncodeError):  # the latter for a lone surrogate
             return False
         return True
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ollm_tui.core.errors import StoreError
-from ollm_tui.core.search import Order, Query, Where
+from ollm_tui.core.search import Order, Query, Term, Where
 from ollm_tui.core.session.message import Role
 from ollm_tui.storage.search.message_matching import MODEL, SLACK_SECONDS, source_of
 from ollm_tui.storage.search.message_rows import (
@@ -23,6 +23,7 @@ from ollm_tui.storage.search.message_rows import (
     write_sessions,
     write_words,
 )
+from ollm_tui.storage.search.vectors import Vectors, vectors_path
 from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.store_layout import FILE_MODE
 
@@ -39,7 +40,7 @@ _RANK = "bm25(words, 2.0, 1.0, 0.5, 0.4)"
 """The user's text weighs most, then the answers, the thoughts, and what tools were given."""
 _FOUND = (
     "SELECT m.number, s.session_id, s.title, s.project, s.pinned, s.archived, m.id, m.role, m.at, "
-    f"{MODEL}, m.on_branch, m.has_tool, m.pinned, t.asked || t.said, t.aside, t.tools "
+    f"{MODEL}, m.on_branch, m.has_tool, m.pinned, m.content, t.asked || t.said, t.aside, t.tools "
     "FROM messages m JOIN sessions s ON s.number = m.session JOIN texts t USING (number) "
     "WHERE m.number IN ({})"
 )
@@ -50,6 +51,9 @@ _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 Row = tuple[Any, ...]
 """A row of a result of SQLite."""
+
+
+_LAST_LETTER = chr(0x10FFFF)
 
 
 class IndexLost(Exception):
@@ -71,9 +75,22 @@ class FoundMessage(NamedTuple):
     on_branch: bool
     has_tool: bool
     pinned: bool
+    content: int
+    """What messages share that say the same."""
     said: str
     aside: str
     tools: str
+
+
+class Candidate(NamedTuple):
+    """The beginning of a message that may answer a question."""
+
+    number: int
+    is_asked: bool
+    """Whether the user said it."""
+    said: str
+    beside: str
+    """Reasoning, attachments, and what went to and came from tools."""
 
 
 class MessageIndex:
@@ -118,6 +135,19 @@ class MessageIndex:
         except sqlite3.Error as error:
             raise self._lost(error) from error
 
+    def erase(self, gone: Collection[str]) -> None:
+        """Drop sessions so that none of their words is left in the file."""
+        self.update((), gone)
+        connection = self._open()
+        try:
+            # FTS5 only marks words as deleted until it merges what holds them; and SQLite leaves
+            # copies of rows it has moved in the unused part of a page.
+            with connection:
+                connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+            connection.execute("VACUUM")
+        except sqlite3.Error as error:
+            raise self._lost(error) from error
+
     def find(self, query: Query, where: Where, order: Order) -> list[int] | None:
         """Return the numbers of up to RANKED messages, the best or the latest first.
 
@@ -136,15 +166,105 @@ class MessageIndex:
         rows = self._rows_unless_interrupted(latest, source.values)
         return None if rows is None else [row[0] for row in rows]
 
-    def hours(self, query: Query, where: Where) -> list[tuple[int, int, int]] | None:
-        """Count all matches by hour since 1970 and number of the session.
+    def hours(
+        self, query: Query, where: Where, others: Sequence[int] = ()
+    ) -> list[tuple[int, int, int]] | None:
+        """Count all matches, and the `others`, by hour since 1970 and number of the session.
+
+        What is said in several places counts at the latest. None if it was interrupted.
+        """
+        source = source_of(query, where, self._slack(query), with_messages=True)
+        columns = "m.at, m.session, m.content"
+        found = f"SELECT {columns} {source.sql}"
+        if others:
+            found += (
+                f" UNION SELECT {columns} FROM messages m WHERE m.number IN ({_listed(others)})"
+            )
+        return self._rows_unless_interrupted(  # its columns are known
+            "SELECT hour, session, count(*) FROM "
+            f"(SELECT max(at) / 3600000000 AS hour, session FROM ({found}) GROUP BY content) "
+            "GROUP BY 1, 2",
+            source.values,
+        )
+
+    def sessions_with(
+        self, query: Query, where: Where, others: Sequence[int] = ()
+    ) -> list[tuple[int]] | None:
+        """Return the numbers of the sessions that have a match, or one of the `others`.
 
         None if it was interrupted.
         """
         source = source_of(query, where, self._slack(query), with_messages=True)
-        return self._rows_unless_interrupted(  # its columns are known
-            f"SELECT m.at / 3600000000, m.session, count(*) {source.sql} GROUP BY 1, 2",
+        found = f"SELECT m.session {source.sql}"
+        if others:
+            found += f" UNION SELECT session FROM messages WHERE number IN ({_listed(others)})"
+        return self._rows_unless_interrupted(f"SELECT DISTINCT * FROM ({found})", source.values)
+
+    def count(self) -> int:
+        """Return how many messages there are."""
+        return self._rows("SELECT count(*) FROM messages")[0][0]
+
+    def vocabulary(self, first: str, lengths: tuple[int, int]) -> list[tuple[str, int]]:
+        """Return the words that begin with `first` and have so many letters, and how many
+        messages have each."""
+        return self._rows(
+            "SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ? "
+            "AND length(term) BETWEEN ? AND ?",
+            (first, first + _LAST_LETTER, *lengths),
+        )
+
+    def having(self, forms: Sequence[Term], query: Query, most: int) -> list[int] | None:
+        """Return the numbers of the latest messages that match a query and have one of the forms.
+
+        None if it was interrupted.
+        """
+        source = source_of(query, "words", self._slack(query), any_of=forms)
+        latest = f"SELECT {source.number} {source.sql} ORDER BY {source.number} DESC LIMIT {most}"
+        rows = self._rows_unless_interrupted(latest, source.values)
+        return None if rows is None else [row[0] for row in rows]
+
+    def candidates(self, numbers: Sequence[int], characters: int) -> list[Candidate]:
+        """Return the beginnings of messages, each of so many characters."""
+        rows = self._rows(
+            f"SELECT number, asked != '', substr(asked || said, 1, {characters}), "
+            f"substr(aside || char(10) || tools, 1, {characters}) "
+            f"FROM texts WHERE number IN ({_listed(numbers)})"
+        )
+        return [Candidate(*row) for row in rows]
+
+    def contents(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Return what each message says, as a number that copies of it share."""
+        rows = self._rows(
+            f"SELECT number, content FROM messages WHERE number IN ({_listed(numbers)})"
+        )
+        return dict[int, int](rows)
+
+    def all_contents(self, query: Query | None = None) -> set[int]:
+        """Return what all messages say, or those that match the filters of a query, as numbers."""
+        asked = (query or Query())._replace(terms=())
+        source = source_of(asked, "words", self._slack(asked), with_messages=True)
+        return {row[0] for row in self._rows(f"SELECT m.content {source.sql}", source.values)}
+
+    def numbers_of(self, contents: Collection[int], query: Query) -> dict[int, int]:
+        """Return the numbers of the messages that say these things and match the filters of a
+        query, the latest last, with what each says."""
+        asked = query._replace(terms=tuple(term for term in query.terms if term.exact))
+        self._rows("CREATE INDEX IF NOT EXISTS by_content ON messages (content)")
+        source = source_of(asked, "words", self._slack(asked), with_messages=True)
+        rows = self._rows(
+            f"SELECT m.number, m.content {source.sql} AND m.content IN ({_listed(contents)}) "
+            "ORDER BY 1",
             source.values,
+        )
+        return dict[int, int](rows)
+
+    def said(self, roles: Sequence[Role]) -> list[tuple[int, int]]:
+        """Return what these roles said, the latest first: number, and what copies share."""
+        marks = ", ".join("?" * len(roles))
+        return self._rows(
+            f"SELECT max(number), content FROM messages WHERE role IN ({marks}) "
+            "GROUP BY content ORDER BY 1 DESC",
+            roles,
         )
 
     def activity(self) -> list[tuple[int, str, int, int, int]]:
@@ -161,7 +281,7 @@ class MessageIndex:
 
         Those that are missing are left out: another process may have removed them meanwhile.
         """
-        rows = self._rows(_FOUND.format(", ".join(map(str, numbers))))
+        rows = self._rows(_FOUND.format(_listed(numbers)))
         found = {row[0]: FoundMessage(*row[1:]) for row in rows}
         return [found[number] for number in numbers if number in found]
 
@@ -222,29 +342,36 @@ class MessageIndex:
 
 
 def remove_index(path: Path) -> None:
-    """Remove a search index, where there is one. OSError if that fails."""
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    """Remove a search index and its vectors, where there are any. OSError if that fails."""
+    _remove_tables(path)
+    vectors_path(path).unlink(missing_ok=True)
 
 
-def forget_session(path: Path, session_id: str) -> None:
-    """Remove a session from an index, where there is one; if that fails, the whole index."""
+def erase_sessions(path: Path, session_ids: Collection[str]) -> None:
+    """Erase sessions from an index, where there is one; if that fails, the whole index goes."""
     if not path.exists():
         return
     index = MessageIndex(path)
     try:
-        index.update((), (session_id,))
-    except (IndexLost, StoreError):
-        _remove(path)
+        index.erase(session_ids)
+        Vectors(path).keep(index.all_contents())
+    except (IndexLost, StoreError, OSError):
+        remove_index(path)
     finally:
         index.close()
 
 
+def _remove_tables(path: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
 def _remove(path: Path | None) -> bool:
+    """Remove a damaged index; vectors stay, since they belong to what was said."""
     if path is None:
         return False
     try:
-        remove_index(path)
+        _remove_tables(path)
     except OSError:
         return False
     return True
@@ -262,6 +389,9 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         # Never WAL: it maps a file into memory, and a full disk then kills the process.
         connection.execute("PRAGMA journal_mode = DELETE")
         _create_tables(connection)
+        connection.execute(
+            "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, words, row)"
+        )
     except sqlite3.Error:
         connection.close()
         raise
@@ -288,6 +418,10 @@ def _create_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     except OSError:
         pass  # it is there already, or sqlite3 will say what is wrong
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _code(error: Exception) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -48,20 +49,27 @@ class Source(NamedTuple):
 
 
 def source_of(
-    query: Query, where: Where, slack: int = SLACK_SECONDS, *, with_messages: bool = False
+    query: Query,
+    where: Where,
+    slack: int = SLACK_SECONDS,
+    *,
+    with_messages: bool = False,
+    any_of: Sequence[Term] = (),
 ) -> Source:
     """Return the source of the messages that match a query; tables it does not need are left out.
 
-    The joins are CROSS joins because SQLite keeps their order.
+    With `any_of`, they also have one of these terms. The joins are CROSS joins because SQLite
+    keeps their order.
     """
-    match = ""
-    if where == "words":
-        match = match_expression(query.terms, any_of=query.any_term)
+    match = match_expression(query.terms) if where == "words" else ""
+    if any_of:
+        either = " OR ".join(map(_phrase, any_of))
+        match = f"({match}) AND ({either})" if match else either
     conditions = _filters(query)
     number = "words.rowid" if match else "m.number"
     conditions += _range(query, number, slack)
-    if not query.any_term:
-        conditions += _texts(query.terms, where)
+    conditions += _texts(query.terms, where)
+    conditions += [_lacking(term, number) for term in query.without]
     asked = " ".join(condition.sql for condition in conditions)
     tables = "messages m"
     if match:
@@ -78,11 +86,10 @@ def source_of(
     return Source(sql, values, number, bool(match) and not any(map(_is_vague, query.terms)))
 
 
-def match_expression(terms: tuple[Term, ...], *, any_of: bool = False) -> str:
+def match_expression(terms: tuple[Term, ...]) -> str:
     """Return the query for FTS5."""
     # Every term is quoted: inside quotes nothing but a quote has a meaning for FTS5.
-    either = " OR " if any_of else " "
-    return either.join(_phrase(term) for term in terms if term.has_word)
+    return " ".join(_phrase(term) for term in terms if term.has_word)
 
 
 def like_pattern(term: Term) -> str:
@@ -119,6 +126,15 @@ def _texts(terms: tuple[Term, ...], where: Where) -> list[Condition]:
     if where == "words":
         return [_literally(term) for term in terms if term.is_literal]
     return [_anywhere(term) for term in terms]
+
+
+def _lacking(term: Term, number: str) -> Condition:
+    """Match what does not have a term: literally, where it has no word."""
+    if not term.has_word:
+        lacks = _literally(term)
+        return Condition(f"NOT {lacks.sql}", lacks.values)
+    lacks = f"{number} NOT IN (SELECT rowid FROM words WHERE words MATCH ?)"
+    return Condition(lacks, (match_expression((term,)),))
 
 
 def _literally(term: Term) -> Condition:

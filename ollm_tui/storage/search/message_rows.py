@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Sequence
+from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from ollm_tui.storage.search.message_matching import (
 )
 from ollm_tui.storage.sessions.directory import Fingerprint
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _PENDING_BYTES = 16 * 1024 * 1024
 """What FTS5 may gather before it writes: more than a batch, so that each is written once."""
 _MERGED_FROM = 16
@@ -53,7 +54,8 @@ CREATE TABLE messages (
     has_tool INTEGER NOT NULL,
     pinned INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
-    is_call INTEGER NOT NULL
+    is_call INTEGER NOT NULL,
+    content INTEGER NOT NULL
 );
 CREATE TABLE texts (
     number INTEGER PRIMARY KEY,
@@ -251,7 +253,7 @@ def _insert(connection: sqlite3.Connection, new: list[_NewMessage]) -> NumberedM
     numbered = sorted((numbers.take(at), *each) for at, each in zip(seconds, new, strict=True))
     # Generators, not lists: the garbage collector would look at every row that waits in a list.
     connection.executemany(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (_row(number, session, message) for number, session, message in numbered),
     )
     connection.executemany(
@@ -273,7 +275,17 @@ def _row(number: int, session: int, m: IndexedMessage) -> tuple[str | int, ...]:
     """Return the row of a message."""
     # Flags become numbers here: sqlite3 would look for an adapter for each bool.
     flags = 1 & m.on_branch, 1 & m.has_tool, 1 & m.pinned
-    return (number, session, m.id, m.role, m.at, m.model, *flags, m.tokens, 1 & m.is_call)
+    facts = (number, session, m.id, m.role, m.at, m.model, *flags, m.tokens, 1 & m.is_call)
+    return (*facts, content_key(m))
+
+
+def content_key(m: IndexedMessage) -> int:
+    """Return a number that messages share which say the same, and others do not."""
+    words = "\0".join((m.role, m.said, m.aside, m.tools))
+    if len(words) == len(m.role) + 3:
+        words = f"{m.role}\0{m.id}"  # without text, nothing says that two are the same
+    digest = blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
 def _second(message: IndexedMessage) -> int:

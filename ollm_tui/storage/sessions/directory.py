@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ollm_tui.core import clock
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.cache_file import is_json
+from ollm_tui.storage.files.cipher import MARK
 from ollm_tui.storage.sessions.trash import Trash
 from ollm_tui.storage.store_layout import (
     JOURNAL_SUFFIX,
@@ -23,6 +27,11 @@ Mark = tuple[int, int]
 """Size and time of one file."""
 
 _NONE: Mark = (0, 0)
+_SESSION_BEGINS = re.compile(rb'\A(?:\{"sessionId":"|%s)' % re.escape(MARK))
+_LINE_BEGINS = re.compile(rb"^[0-9a-f]{8} \d+ ", re.MULTILINE)
+"""How a session file begins that this program wrote, and a line of a journal."""
+_BEGINNING = 1_000_000
+"""Bytes that are read to know who wrote a file."""
 _LATEST_NS = 2**63 - 1
 """The largest integer of SQLite, in which the indexes keep these times."""
 
@@ -67,10 +76,26 @@ class SessionDirectory:
         paths = (layout.session, layout.journal, layout.older_session)
         return any(os.path.lexists(path(session_id)) for path in paths)
 
-    def is_own(self, session_id: str) -> bool:
-        """Whether a session lies in this store itself, not among an earlier program's data."""
-        here = (self._layout.session(session_id), self._layout.journal(session_id))
-        return any(path.exists() for path in here)
+    def looks_own(self, session_id: str) -> bool:
+        """Whether this program wrote a session that cannot be read, as its beginning tells."""
+        layout = self._layout
+        for path, begins in ((layout.session, _SESSION_BEGINS), (layout.journal, _LINE_BEGINS)):
+            try:
+                data = read_regular(path(session_id), most=_BEGINNING).strip(b"\0")
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+            # After a power cut a file may be empty, or hold zeros.
+            return not data or begins.search(data) is not None
+        return False
+
+    def is_other_json(self, session_id: str) -> bool:
+        """Whether an undamaged JSON file that is no session has the name of one."""
+        try:
+            return is_json(read_regular(self._layout.session(session_id)))
+        except OSError:
+            return False
 
     def _marks(self) -> dict[str, Fingerprint]:
         files, journals = _scan(self._layout.sessions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,9 @@ from ollm_tui.storage.files.side_files import SideFiles
 
 _sync_data = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 
+
+_FIRST_BEGUN = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} (?:1(?: [^\n]*)?)?")
+"""The beginning of the very first record: its checksum, its number, and its JSON."""
 
 Entry = tuple[int, AnyRecord]
 """A record with its number."""
@@ -146,8 +150,13 @@ class RecordsRead(NamedTuple):
     """The records of a journal that can be read, and what remains of the others."""
 
     entries: list[Entry]
+    """In the order of their numbers, each once."""
     damaged: list[bytes]
     lost: list[LostRecord]
+    misplaced: int = 0
+    """How many records stood after a later one."""
+    gaps: int = 0
+    """How many numbers are missing, besides those of damaged lines."""
     unended: bool = False
     """Whether the last line has no end: the next record must not join it."""
     breaks_off_at_once: bool = False
@@ -155,21 +164,28 @@ class RecordsRead(NamedTuple):
     problem: str | None = None
     """Why the journal cannot be read at all."""
 
-    def without_losses_up_to(self, seq: int) -> RecordsRead:
-        """Drop the losses up to a number: the session file has these records itself."""
-        return self._replace(lost=[record for record in self.lost if record.seq > seq])
+    def after(self, seq: int) -> RecordsRead:
+        """Leave out what concerns only the session file, which has the records up to a number."""
+        lost = [record for record in self.lost if record.seq > seq]
+        known = {number for number, _ in self.entries if number > seq}
+        known.update(record.seq for record in lost)
+        missing = max(known, default=seq) - seq - len(known)
+        # A damaged line had a number too: it is one of those that are missing.
+        return self._replace(lost=lost, gaps=max(missing - len(self.damaged), 0))
 
     @property
     def losses(self) -> int:
         """How many records cannot be read."""
-        return len(self.damaged) + len(self.lost)
+        return len(self.damaged) + len(self.lost) + self.gaps
 
     @property
     def torn(self) -> tuple[bytes, ...]:
         """Everything that cannot be read; not empty if the journal must not be continued."""
         lines = [*self.damaged, *(line for lost in self.lost for line in lost[1:] if line)]
-        # Nothing is lost by a missing line end, but the journal must not be continued either.
-        return (*lines, b"") if self.unended else tuple(lines)
+        # Nothing is lost by a missing line end, or by numbers that are out of order or missing,
+        # but the journal must not be continued either.
+        is_odd = self.unended or self.misplaced or self.gaps
+        return (*lines, b"") if is_odd else tuple(lines)
 
 
 def read_records(
@@ -197,14 +213,34 @@ def read_records(
                 lost.append(LostRecord(seq, line, _remains(side_files, record.file)))
                 continue
         entries.append((seq, record))
+    entries, misplaced, others = _in_order(entries)
     return RecordsRead(
         entries,
-        contents.damaged,
+        [*contents.damaged, *others],
         lost,
+        misplaced,
         unended=bool(data) and not data.endswith(b"\n"),
-        # The number of the first record stands after the 8 digits of its checksum.
-        breaks_off_at_once=b"\n" not in data and b" 1 ".startswith(data[8:11]),
+        breaks_off_at_once=_FIRST_BEGUN.fullmatch(data) is not None,
     )
+
+
+def _in_order(entries: list[Entry]) -> tuple[list[Entry], int, list[bytes]]:
+    """Return the records by their numbers, how many stood in the wrong place, and the lines of
+    those whose number another one has."""
+    found: dict[tuple[int, str], AnyRecord] = {}
+    others: list[bytes] = []
+    misplaced, latest = 0, 0
+    for seq, record in entries:
+        key = (seq, record.machine or "")
+        # A record is written again when its first writing was uncertain.
+        if key not in found:
+            found[key] = record
+            misplaced += seq < latest
+            latest = max(latest, seq)
+        elif found[key] != record:
+            others.append(journal_line(seq, encode(record)).rstrip())
+    in_order = found if not misplaced else sorted(found)
+    return [(key[0], found[key]) for key in in_order], misplaced, others
 
 
 def _remains(side_files: SideFiles, file: FileRef) -> bytes:

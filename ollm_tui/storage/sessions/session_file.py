@@ -37,6 +37,8 @@ class ParsedSession(NamedTuple):
     older: bool
     """Whether the file is in the shape of an earlier program."""
     problems: tuple[str, ...]
+    derived: int = 0
+    """How many messages stand for tool calls that an earlier program listed elsewhere."""
 
 
 def session_chunks(session: Session, side_files: SideFiles) -> Iterator[bytes]:
@@ -54,7 +56,7 @@ def parse_session(
     data: bytes, session_id: str, modified: str, side_files: SideFiles
 ) -> ParsedSession:
     """Read a session file of this version or an older one. CannotDecode if it is none."""
-    session, older = _decoded(data, session_id, modified)
+    session, older, derived = _decoded(data, session_id, modified)
     problems: list[str] = []
     session = replace(
         session,
@@ -63,21 +65,24 @@ def parse_session(
         messages=tuple(whole_message(m, side_files, problems) for m in session.messages),
         tool_calls=tuple(whole_tool_call(c, side_files, problems) for c in session.tool_calls),
     )
-    return ParsedSession(session, older, tuple(problems))
+    return ParsedSession(session, older, tuple(problems), derived)
 
 
-def _decoded(data: bytes, session_id: str, modified: str) -> tuple[Session, bool]:
-    """Return the session, and whether it is of an earlier program: those had no version."""
+def _decoded(data: bytes, session_id: str, modified: str) -> tuple[Session, bool, int]:
+    """Return the session, whether it is of an earlier program, which had no version, and how many
+    messages were derived."""
     if b'"schemaVersion"' in data:
         try:
-            return decode_session(data), False
+            return decode_session(data), False, 0
         except CannotDecode:
             pass  # in an older file the name may stand in the arguments of a tool
     tree = parse_json(data)
     if not isinstance(tree, dict):
         raise CannotDecode(f"expected an object, found {type(tree).__name__}")
-    imported = older_session(cast(dict[str, Any], tree), session_id, modified)
-    return (imported, True) if imported else (decode_session(data), False)
+    tree = cast(dict[str, Any], tree)
+    if imported := older_session(tree, session_id, modified):
+        return imported, True, len(imported.messages) - len(tree["messages"])
+    return decode_session(data), False, 0
 
 
 def whole_message(message: Message, files: SideFiles, problems: list[str]) -> Message:

@@ -18,7 +18,7 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.store_layout import FILE_MODE
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_MILLISECONDS = 250
 """Short, because recording waits in the same thread: better no row than a late record."""
 
@@ -98,6 +98,16 @@ class SessionIndex:
             if _is_damage(error):
                 self._begin_anew(error)
 
+    def erase(self, gone: Iterable[str]) -> None:
+        """Drop rows so that nothing of them is left in the file; if that fails, the file goes."""
+        try:
+            with self._open() as connection:
+                connection.executemany(_DELETE, [(name,) for name in gone])
+            connection.execute("VACUUM")
+        except sqlite3.Error:
+            self.close()
+            self._remove_file()
+
     def close(self) -> None:
         """Close the connection."""
         if self._connection:
@@ -116,14 +126,21 @@ class SessionIndex:
         self.close()
         if self._path and _is_damage(error):
             try:
-                for suffix in ("", "-journal", "-wal", "-shm"):
-                    Path(f"{self._path}{suffix}").unlink(missing_ok=True)
-                self._connection = _connect(self._path)
-                return self._connection
-            except (OSError, sqlite3.Error):
+                if self._remove_file():
+                    self._connection = _connect(self._path)
+                    return self._connection
+            except sqlite3.Error:
                 pass  # it cannot be replaced either
         self._connection = _connect(None)
         return self._connection
+
+    def _remove_file(self) -> bool:
+        try:
+            for suffix in ("", "-journal", "-wal", "-shm"):
+                Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+        except OSError:
+            return False
+        return True
 
 
 def showable(summary: SessionSummary) -> SessionSummary:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ollm_tui.core.errors import SessionBusy, SessionDamaged, SessionNotFound, SessionReadOnly
+from ollm_tui.core.counts import counted, short_size
+from ollm_tui.core.errors import (
+    SessionBusy,
+    SessionDamaged,
+    SessionNotFound,
+    SessionReadOnly,
+    SessionTooLarge,
+)
 from ollm_tui.core.session.encoding import CannotDecode
 from ollm_tui.core.session.record import UnknownRecord
 from ollm_tui.core.session.session import SCHEMA_VERSION, Session
@@ -17,6 +25,7 @@ from ollm_tui.storage.files.cipher import NO_KEY, CannotOpenError, Cipher, Plain
 from ollm_tui.storage.files.side_files import SideFiles
 from ollm_tui.storage.sessions.directory import SessionDirectory, file_time
 from ollm_tui.storage.sessions.journal import Entry, RecordsRead, read_records
+from ollm_tui.storage.sessions.session_end import read_end
 from ollm_tui.storage.sessions.session_file import ParsedSession, parse_session
 from ollm_tui.storage.sessions.session_writer import SessionWriter
 from ollm_tui.storage.sessions.trash import Trash
@@ -38,6 +47,8 @@ class LoadedSession(NamedTuple):
     """Whether its file or its journal cannot be read at all; `state` is what the other has."""
     older: bool = False
     """Whether the file is in the shape of an earlier program."""
+    derived: int = 0
+    """How many messages stand for tool calls that an earlier program listed elsewhere."""
     torn: tuple[bytes, ...] = ()
     """Bytes of the journal that could not be read."""
 
@@ -45,8 +56,19 @@ class LoadedSession(NamedTuple):
 class SessionStore:
     """The sessions of one directory."""
 
-    def __init__(self, layout: StoreLayout, cipher: Cipher | None = None) -> None:
+    def __init__(
+        self,
+        layout: StoreLayout,
+        cipher: Cipher | None = None,
+        *,
+        keeps_outputs: bool = True,
+        most_megabytes: int = 0,
+    ) -> None:
+        """`keeps_outputs`: whether what tools and commands print is written, too;
+        `most_megabytes`: the largest session that is read, 0 for any."""
         self.layout = layout
+        self._most_megabytes = most_megabytes
+        self.keeps_outputs = keeps_outputs
         self._cipher = cipher or Plain()
         self.sealed = not isinstance(self._cipher, Plain)
         self.trash = Trash(layout)
@@ -59,6 +81,7 @@ class SessionStore:
 
     def load(self, session_id: str) -> LoadedSession:
         """Read a session. SessionNotFound, or SessionDamaged if it cannot be read."""
+        self._refuse_too_large(session_id)
         # Readers hold no lock: what looks damaged is read again if it changed meanwhile.
         for attempts_left in reversed(range(READ_ATTEMPTS)):
             before = self.directory.fingerprint(session_id)
@@ -74,7 +97,7 @@ class SessionStore:
 
     def create(self, session_id: str) -> SessionWriter:
         """Return a writer for a new session; nothing is on disk before the first record."""
-        return SessionWriter(self.layout, session_id, self._cipher)
+        return self._writer(session_id)
 
     def open(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
         """Lock a session for writing and read it. Damaged bytes of its journal are put aside.
@@ -110,7 +133,37 @@ class SessionStore:
                     "copy what you need: this part exists only here",
                 )
 
-        return SessionWriter(self.layout, session_id, self._cipher, take_over), loaded
+        return self._writer(session_id, take_over), loaded
+
+    def end_of(self, session_id: str) -> Session | None:
+        """Return the last messages of a session that is too large; None if they cannot be told."""
+        if self.sealed:
+            return None
+        side_files = SideFiles(self.layout.side_files(session_id), self._cipher)
+        try:
+            return read_end(self.layout.session(session_id), side_files)
+        except OSError:
+            return None
+
+    def _refuse_too_large(self, session_id: str) -> None:
+        if not self._most_megabytes:
+            return
+        file_bytes, _, journal_bytes, _ = self.directory.fingerprint(session_id)
+        size = file_bytes + journal_bytes
+        size += SideFiles(self.layout.side_files(session_id)).bytes()
+        if size > self._most_megabytes * 1_000_000:
+            raise SessionTooLarge(
+                f"session {session_id} is too large to open: {short_size(size)}, "
+                f"and sessions.maxMegabytes is {self._most_megabytes}",
+                f"ollm sessions fork {session_id} goes on from its end",
+            )
+
+    def _writer(
+        self, session_id: str, take_over: Callable[[SessionWriter], None] | None = None
+    ) -> SessionWriter:
+        return SessionWriter(
+            self.layout, session_id, self._cipher, take_over, keeps_outputs=self.keeps_outputs
+        )
 
     def _take_over(self, writer: SessionWriter, session_id: str) -> LoadedSession:
         """Read a session that has just been locked, and put damaged bytes aside."""
@@ -146,13 +199,14 @@ class SessionStore:
             raise _damaged(session_id, problem or "its journal has no beginning")
         # A copied journal is another session: the name decides.
         state.header = replace(state.header, session_id=session_id)
-        journal = journal.without_losses_up_to(parsed.session.journal_seq if parsed else 0)
+        journal = journal.after(parsed.session.journal_seq if parsed else 0)
         return LoadedSession(
             state,
             problems=_problems(parsed, problem, journal),
             read_only=problem or ("it was written by a newer version of ollm" if newer else None),
             damaged=problem is not None,
             older=parsed is not None and parsed.older,
+            derived=parsed.derived if parsed else 0,
             torn=journal.torn,
         )
 
@@ -179,12 +233,14 @@ class SessionStore:
 def _replay(base: Session | None, entries: list[Entry]) -> tuple[SessionState | None, bool]:
     """Return the state after file and journal, and whether a newer version wrote some of it."""
     state = SessionState(base) if base else None
+    # After a crash the journal may still hold records that the file has already.
+    folded = base.journal_seq if base else 0
     newer = False
     for seq, record in entries:
         newer = newer or isinstance(record, UnknownRecord)
         if state is None:
             state = SessionState.replayed(None, [(seq, record)])
-        elif seq > state.header.journal_seq:
+        elif seq > folded:
             try:
                 state.apply(record, seq)
             except CannotDecode:
@@ -201,6 +257,8 @@ def _problems(
     if journal.losses:
         kept = len(journal.entries)
         problems.append(f"{kept:,} of {kept + journal.losses:,} records kept")
+    if journal.misplaced:
+        problems.append(f"{counted(journal.misplaced, 'record')} out of order, put right")
     return tuple(problems)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from ollm_tui.core.session.encoding import encode
 from ollm_tui.core.session.record import AnyRecord, RecordInFile
 from ollm_tui.core.session.session import Session
+from ollm_tui.core.unkept_outputs import record_without_outputs, session_without_outputs
 from ollm_tui.storage.files.atomic_file import open_for_writing, write_all, write_atomically
 from ollm_tui.storage.files.cipher import Cipher, Plain, record_place
 from ollm_tui.storage.files.side_files import SIDE_FILE_FROM_BYTES, SideFiles
@@ -30,11 +31,14 @@ class SessionWriter:
         session_id: str,
         cipher: Cipher,
         take_over: Callable[[SessionWriter], None] | None = None,
+        *,
+        keeps_outputs: bool = True,
     ) -> None:
         self._layout = layout
         self._id = session_id
         self._cipher = cipher
         self._take_over = take_over
+        self._keeps_outputs = keeps_outputs
         self._journal: JournalWriter | None = None
         self.older = False
         """Whether the session file is an earlier program's, which is kept when it is replaced."""
@@ -86,6 +90,8 @@ class SessionWriter:
         path = self._layout.session(self._id)
         if self.older and path.exists():
             self._keep_original(path)
+        if not self._keeps_outputs:
+            session = session_without_outputs(session)
         side_files = self._side_files()
         chunks = session_chunks(session, side_files)
         if not isinstance(self._cipher, Plain):
@@ -119,6 +125,8 @@ class SessionWriter:
         self._journal = None
 
     def _line(self, seq: int, record: AnyRecord) -> bytes:
+        if not self._keeps_outputs:
+            record = record_without_outputs(record)
         payload = encode(record)
         if len(payload) > SIDE_FILE_FROM_BYTES:
             reference = self._side_files().put(payload)

@@ -193,7 +193,7 @@ class Trash:
             sync_directory(directory)
 
     def _move_out(self, session_id: str, entry: Path) -> None:
-        for name, path in self._layout.belongings(session_id).items():
+        for name, path in self._layout.origins(session_id).items():
             if os.path.lexists(entry / name):
                 make_directory(path.parent)
                 (entry / name).rename(path)

@@ -21,8 +21,10 @@ from ollm_tui.core.snapshot_encoding import (
     decode_snapshot,
     decode_with,
 )
+from ollm_tui.core.unkept_outputs import snapshot_without_outputs
 from ollm_tui.storage.files.cipher import CannotOpenError, Cipher, Plain
 from ollm_tui.storage.sessions.directory import file_time
+from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.snapshots.snapshot_file import (
     SnapshotRead,
     file_name,
@@ -46,8 +48,12 @@ class _Found(NamedTuple):
 class SnapshotStore:
     """The snapshots of all sessions on disk. Callers that add one hold the lock of its session."""
 
-    def __init__(self, layout: StoreLayout, cipher: Cipher | None = None) -> None:
+    def __init__(
+        self, layout: StoreLayout, cipher: Cipher | None = None, *, keeps_outputs: bool = True
+    ) -> None:
+        """`keeps_outputs`: whether what tools and commands printed is written, too."""
         self._layout = layout
+        self._keeps_outputs = keeps_outputs
         self._cipher = cipher or Plain()
         self._map = SnapshotMap(layout)
         self._written = MessageBytes()
@@ -55,6 +61,8 @@ class SnapshotStore:
 
     def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
         """Write a snapshot durably. OSError if that fails. The index is left to `refresh`."""
+        if not self._keeps_outputs:
+            snapshot = snapshot_without_outputs(snapshot)
         folder = self._folder(snapshot.session_id)
         make_directory(folder)
         path = folder / file_name(snapshot.id)
@@ -235,6 +243,11 @@ class SnapshotStore:
 
     def _folders(self, session_id: str) -> tuple[Path, ...]:
         return self._folders_of(session_id) if is_valid_name(session_id) else ()
+
+
+def snapshots_beside(sessions: SessionStore) -> SnapshotStore:
+    """Return the snapshots of a store of sessions, which are stored as these are."""
+    return SnapshotStore(sessions.layout, sessions.cipher, keeps_outputs=sessions.keeps_outputs)
 
 
 class SnapshotMemory:

@@ -130,7 +130,8 @@ class BrowserActions:
         else:
             state = await points.state(point.session_id)
             session, branch = state.session(), state.branch(point.message or None)
-        file = await export_to(name, session, branch)
+        keeps_outputs = self._browser.app.loaded.settings.retention.store_tool_outputs
+        file = await export_to(name, session, branch, keeps_outputs=keeps_outputs)
         self._browser.say(f"exported to {visible(str(file))}")
 
     async def _tag(self, point: Point, text: str, before: tuple[str, ...]) -> None:

@@ -16,11 +16,13 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Overview, Point
 from ollm_tui.tui.browser.port import BrowserPort
+from ollm_tui.tui.browser.session_tree import Parts
 from ollm_tui.tui.browser.snapshot_choices import Inside, key_of
 from ollm_tui.tui.browser.words import (
     GONE_FACTS,
     GONE_TITLE,
     branch_title,
+    part_facts,
     point_facts,
     snapshot_title,
 )
@@ -141,11 +143,18 @@ class BrowserReading:
         budget = self._browser.actions.workspace.points.budget(context)
         facts = list(point_facts(context))
         if tree.snapshot:
-            preview.show_facts(snapshot_title(tree.snapshot), facts, budget)
+            title = snapshot_title(tree.snapshot)
+            preview.show_facts(title, facts, budget, estimated=context.tokens_estimated)
         elif branch := _branch(overview, point):
-            preview.show_facts(branch_title(branch), facts, budget)
+            title = branch_title(branch)
+            preview.show_facts(title, facts, budget, estimated=context.tokens_estimated)
         elif tree.session:
-            preview.show_session(tree.session, budget)
+            header = overview.state.header
+            tree.learn_parts(header.session_id, Parts(header.continues, header.continued_in))
+            titles = {each.session_id: each.title for each in self._summaries}
+            links, estimated = part_facts(header, titles), context.tokens_estimated
+            preview.show_session(tree.session, budget, links, estimated=estimated)
+            self._browser.show_keys(about=tree.highlighted_key)
         self._said = _said(context, overview.state)
         preview.show_messages(self._said, overview.state)
 

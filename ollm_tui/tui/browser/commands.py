@@ -152,7 +152,15 @@ async def export(chat: ChatPort, argument: str) -> None:
         raise UsageError("there is nothing to export yet", "send a message first")
     name = argument or f"{conversation.session_id[:8]}.md"
     state = conversation.state
-    file = await export_to(name, state.session(), state.branch())
+    keeps_outputs = chat.app.loaded.settings.retention.store_tool_outputs
+    host = chat.app.workspace.additions.extensions
+    file = await export_to(
+        name,
+        state.session(),
+        state.branch(),
+        keeps_outputs=keeps_outputs,
+        further=host.export if host else None,
+    )
     chat.tell(f"exported to {visible(str(file))}")
 
 

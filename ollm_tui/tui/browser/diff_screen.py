@@ -204,7 +204,8 @@ def _head(diff: ContextDiff, names: tuple[str, str], width: int) -> Iterator[Lin
         )
 
     yield line("", *names, "title")
-    yield line("tokens", f"{diff.tokens[0]:,}", f"{diff.tokens[1]:,}")
+    left, right = ("≈" if estimated else "" for estimated in diff.estimated)
+    yield line("tokens", f"{left}{diff.tokens[0]:,}", f"{right}{diff.tokens[1]:,}")
     for name, left, right in diff.parts:
         if left or right:
             yield line(PART_NAMES.get(name, name), f"{left:,}", f"{right:,}")

@@ -20,16 +20,17 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.context.budget import Budget
+from ollm_tui.services.tokens.prompt_count import Count
 from ollm_tui.tui.browser.words import session_facts
 from ollm_tui.tui.gauge.gauge import Gauge
-from ollm_tui.tui.gauge.gauge_bar import LEAST_CELLS, bar
+from ollm_tui.tui.gauge.gauge_bar import bar
 from ollm_tui.tui.gauge.gauge_line import Line, Reading, Text
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
-LONGEST_BAR = 40
+LEAST_CELLS, LONGEST_BAR = 11, 40
 """Cells of the bar at most."""
 LAST = 300
 """How many messages are shown: enough to recognise a session and to find a place in it."""
@@ -40,23 +41,26 @@ MessageAction = Literal["back", "before", "graft", "fork"]
 class SnapshotGauge(Gauge):
     """A gauge for the context of a point; unlike that of the chat it says nothing of what comes."""
 
-    def show_budget(self, budget: Budget | None) -> None:
+    def show_budget(self, budget: Budget | None, *, estimated: bool = False) -> None:
         """Show how a window is divided; None shows nothing."""
         if budget is None:
             self.show_words("")
             return
-        self._draw(Reading(budget.parts, budget.room, estimated=False, words=""))
+        self._draw(Reading(budget.parts, budget.room, estimated=estimated, words=""))
 
     @property
     def line(self) -> Line:
         """The bar where there is room for it, and the numbers."""
         if self._reading is None:
             return Line((), ())
-        used, room = self._reading.parts.total, self._reading.room
+        room = self._reading.room
+        used = Count(self._reading.parts.total, self._reading.source)
         if room is None:
-            return Line((), (Text("numbers", f"{used:,} tokens"),))
-        numbers = f" {used:,} of {room.window:,} tokens"
-        cells = min(self.size.width - len(numbers) - 1, LONGEST_BAR)
+            return Line((), (Text("numbers", f"{used} tokens"),))
+        numbers = f" {used} of {room.window:,} tokens"
+        # As long for every point, however many digits its tokens have.
+        longest = len(f" ≈{room.window:,} of {room.window:,} tokens")
+        cells = min(self.size.width - longest - 1, LONGEST_BAR)
         drawn = tuple(bar(self._reading.parts, room, cells)) if cells >= LEAST_CELLS else ()
         return Line(drawn, (Text("numbers", numbers if drawn else numbers.strip()),))
 
@@ -174,18 +178,33 @@ class SessionPreview(Vertical):
         else:
             self.show_session(session)
 
-    def show_session(self, session: SessionSummary, budget: Budget | None = None) -> None:
+    def show_session(
+        self,
+        session: SessionSummary,
+        budget: Budget | None = None,
+        links: Iterable[str] = (),
+        *,
+        estimated: bool = False,
+    ) -> None:
         """Show the facts of a session, and how full its context is, where that is known."""
         title = " ".join(clean(session.title).split()) or UNTITLED
-        self.show_facts(title, session_facts(session), budget)
+        facts = (*links, *session_facts(session))
+        self.show_facts(title, facts, budget, estimated=estimated)
 
-    def show_facts(self, title: str, facts: Iterable[str], budget: Budget | None = None) -> None:
+    def show_facts(
+        self,
+        title: str,
+        facts: Iterable[str],
+        budget: Budget | None = None,
+        *,
+        estimated: bool = False,
+    ) -> None:
         """Show lines about a point, and how full the context is there."""
         self.query_one(".preview-title", Static).update(Content(title))
         self.query_one(".preview-facts", Static).update(Content("\n".join(facts)))
         gauge = self.query_one(SnapshotGauge)
         gauge.display = budget is not None
-        gauge.show_budget(budget)
+        gauge.show_budget(budget, estimated=estimated)
 
     def show_messages(self, messages: Sequence[Message], state: SessionState | None = None) -> None:
         """Show the last messages of a point."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from textual.binding import Binding
 from textual.message import Message
@@ -37,6 +37,13 @@ OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
 BrowserAction = Literal["compare", "mark", "export", "copy_id", "tag"]
 
 
+class Parts(NamedTuple):
+    """The sessions that a session is linked to: the one it continues, the one it goes on in."""
+
+    before: str | None = None
+    after: str | None = None
+
+
 class SessionTree(SessionList):
     """Shows what is below a session once that was read; `InsideRequested` asks for it.
 
@@ -52,6 +59,20 @@ class SessionTree(SessionList):
         Binding("y", "ask('copy_id')", "Copy id", id="sessions.copy_id", tooltip="Copy its id"),
         Binding("t", "ask('tag')", "Tags", id="sessions.tags", tooltip="Give the session tags"),
         Binding("a", "archive", "Archive", id="sessions.archive", tooltip="To the end of the list"),
+        Binding(
+            "less_than_sign",
+            "go_to_part(0)",
+            "Part before",
+            id="sessions.part_before",
+            tooltip="The session it continues",
+        ),
+        Binding(
+            "greater_than_sign",
+            "go_to_part(1)",
+            "Part after",
+            id="sessions.part_after",
+            tooltip="The session in which it goes on",
+        ),
         Binding("tab", "screen.look", "Look", id="sessions.look", tooltip="Read its messages"),
     ]
 
@@ -84,6 +105,7 @@ class SessionTree(SessionList):
         self._gone: Mapping[str, int] = {}
         """How many snapshots are left of each session that is gone."""
         self._inside: dict[str, Inside] = {}
+        self._parts: dict[str, Parts] = {}
         self._expanded: set[str] = set()
         self._is_finding = False
 
@@ -103,6 +125,10 @@ class SessionTree(SessionList):
         self._inside |= found
         self._snapshots |= {each.id: each for one in found.values() for each in one.snapshots}
         self._rebuild(highlight)
+
+    def learn_parts(self, session_id: str, parts: Parts) -> None:
+        """Take in which sessions are linked to one."""
+        self._parts[session_id] = parts
 
     def open_up(self, session_id: str) -> None:
         """Unfold a session; asks for what is below it unless that was read."""
@@ -127,6 +153,8 @@ class SessionTree(SessionList):
         """Refuse what the highlighted line cannot do: its keys are not offered then."""
         if self._is_gone_session and action in OF_SESSIONS:
             return None
+        if action == "go_to_part":
+            return True if self._part(int(str(parameters[0]))) else None
         if action in ("archive", "expand") or parameters == ("tag",):
             return True if self.point and not any(self.point[1:]) else None
         return super().check_action(action, parameters)
@@ -154,10 +182,12 @@ class SessionTree(SessionList):
         session_id = self.point.session_id
         if not any(self.point[1:]):
             self._expanded.discard(session_id)
-        # `show` leaves the highlight alone once the user has moved; this move is their own.
-        self._has_moved = False
-        self._rebuild(session_id)
-        self._has_moved = True
+        self._move_to(session_id)
+
+    def action_go_to_part(self, which: int) -> None:
+        """Go to the session that this one continues, or to that in which it goes on."""
+        if part := self._part(which):
+            self._move_to(part)
 
     def action_ask(self, action: BrowserAction) -> None:
         """Ask for an action on the highlighted point."""
@@ -168,6 +198,17 @@ class SessionTree(SessionList):
         """Ask for the session to be archived, or no longer."""
         if self.point and self.session:
             self._tell(self.ArchiveRequested(self.point, not self.session.archived))
+
+    def _move_to(self, session_id: str) -> None:
+        # `show` leaves the highlight alone once the user has moved; this move is their own.
+        self._has_moved = False
+        self._rebuild(session_id)
+        self._has_moved = True
+
+    def _part(self, which: int) -> str | None:
+        """Return the linked session that is listed, of the highlighted one."""
+        linked = self._parts.get(self.point.session_id, Parts()) if self.point else Parts()
+        return linked[which] if linked[which] in self._sessions else None
 
     @property
     def _is_gone_session(self) -> bool:

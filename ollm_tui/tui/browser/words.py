@@ -10,7 +10,7 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.branches import Branch
 from ollm_tui.core.session.goals import active_goal
-from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.session.session import Session, SessionSummary
 from ollm_tui.core.session.timeline import MarkKind
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
@@ -135,6 +135,8 @@ def keys_for(
         ("sessions.fork", "fork"),
         ("sessions.diff", compare),
         ("sessions.mark", "mark"),
+        ("sessions.part_before", "part before"),
+        ("sessions.part_after", "part after"),
         ("sessions.rename", "rename"),
         ("sessions.pin", "pin"),
         ("sessions.export", "export"),
@@ -212,3 +214,11 @@ def session_facts(session: SessionSummary) -> Iterable[str]:
     where = [visible(session.project or ""), *(f"#{visible(tag)}" for tag in session.tags)]
     lines = (" · ".join(filter(None, parts)) for parts in (who, size, times, where))
     return filter(None, lines)
+
+
+def part_facts(session: Session, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield which sessions a session is linked to, by the titles of those that are there."""
+    for words, other in (("continues", session.continues), ("continued in", session.continued_in)):
+        if other:
+            title = " ".join(clean(titles.get(other, "")).split())
+            yield f"{words} “{title}”" if title else f"{words} a session that is gone"

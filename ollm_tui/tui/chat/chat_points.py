@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from ollm_tui.core.counts import counted
-from ollm_tui.core.errors import SessionNotFound, UsageError
+from ollm_tui.core.errors import (
+    SessionDamaged,
+    SessionNotFound,
+    SessionReadOnly,
+    StoreError,
+    UsageError,
+)
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.graft import grafted
 from ollm_tui.core.session.message import Message
@@ -57,8 +63,8 @@ class ChatPoints:
         if chat.opened is None or chat.conversation.session_id != point.session_id:
             try:
                 chat = await chat.switch(lambda: self._port.app.workspace.resume(point.session_id))
-            except SessionNotFound:
-                await self._begin_from(point)
+            except (SessionNotFound, SessionDamaged, SessionReadOnly) as error:
+                await self._begin_from(point, error)
                 return
             chat.prompt.focus()
         if chat.is_busy:
@@ -114,13 +120,17 @@ class ChatPoints:
         chat.prompt.focus()
         self._tell("forked: what you say now is a session of its own")
 
-    async def _begin_from(self, point: Point) -> None:
-        """Go on in a new session from a snapshot whose own session is gone."""
+    async def _begin_from(self, point: Point, error: StoreError) -> None:
+        """Go on in a new session from a snapshot whose own session is gone, or damaged."""
+        is_gone = isinstance(error, SessionNotFound)
         if not point.snapshot:
+            if not is_gone:
+                raise error
             raise SessionNotFound("that session is gone", "choose one of its snapshots")
         copy = await self._chat.app.workspace.points.fork(point)
         await self._chat.open_session(copy)
-        self._tell("its session is gone: this is a new one that goes on from there")
+        why = "is gone" if is_gone else "cannot be written"
+        self._tell(f"its session {why}: this is a new one that goes on from there")
 
     async def undo(self) -> None:
         """Take back the last restore. UsageError if there is none."""
@@ -141,6 +151,10 @@ class ChatPoints:
         written = prompt.written
         brought = grafted(messages, session_id, written.attachments)
         prompt.put(written.text, (*written.attachments, *brought))
+
+    async def ask_history(self, words: str) -> None:
+        """Have the model answer from earlier sessions. Raises OllmError."""
+        await self._chat.command("search.ask", words)
 
     def now(self) -> ContextSnapshot | None:
         """Return the context of the open conversation; None if nothing was said."""

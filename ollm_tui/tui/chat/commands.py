@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.graft import as_written
 from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.chat.words import SEND_NOW_AGAIN
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.terminal.clipboard import copy as copy_text
@@ -83,8 +84,19 @@ def rewind(chat: ChatPort, _argument: str) -> None:
 
 def _stop(chat: ChatPort) -> None:
     """Stop the answer; queued messages go on waiting until something is sent."""
-    chat.is_holding = True
+    chat.hold_queue(True)
     chat.conversation.cancel()
+
+
+def send_waiting(chat: ChatPort, _argument: str) -> None:
+    """Send the next queued message; while the model answers, a second press stops the answer."""
+    if not chat.is_busy:
+        chat.hold_queue(False)
+        chat.go_on()
+    elif pressed_again(chat, "send waiting"):
+        chat.conversation.cancel()  # the queue is not held, so its first message follows
+    else:
+        chat.tell(SEND_NOW_AGAIN)
 
 
 def pressed_again(chat: ChatPort, key: str) -> bool:
@@ -334,7 +346,7 @@ def suspend(chat: ChatPort, _argument: str) -> None:
 
 
 async def leave(chat: ChatPort, _argument: str) -> None:
-    """Quit; everything said is on disk already."""
+    """Quit; what is not on disk yet is saved first."""
     await chat.app.action_quit()
 
 
@@ -342,6 +354,7 @@ ACTIONS: Mapping[str, Action] = {
     "chat.stop": stop,
     "chat.interrupt": interrupt,
     "chat.rewind": rewind,
+    "chat.send_waiting": send_waiting,
     "read.page_up": page_up,
     "read.page_down": page_down,
     "read.start": start,

@@ -156,4 +156,4 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
 def _size(size: int | None) -> str:
     if size is None:
         return "none"
-    return f"{size} B" if size < 1000 else short_size(size)
+    return short_size(size)

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from ollm_tui.tui.chat.words import QUEUE_KEYS
+from ollm_tui.tui.chat.words import HELD_QUEUE_KEYS, QUEUE_KEYS
 from ollm_tui.tui.prompt.prompt import Prompt
 
 MOST_LINES = 3
@@ -35,6 +35,13 @@ class MessageQueue(Static):
     def __init__(self) -> None:
         super().__init__(id="waiting")
         self._sent: deque[Prompt.Sent] = deque()
+        self._is_held = False
+
+    def hold(self, is_held: bool) -> None:
+        """Show whether the messages wait for the user, or only for the model."""
+        if is_held != self._is_held:
+            self._is_held = is_held
+            self._show()
 
     @property
     def count(self) -> int:
@@ -70,7 +77,8 @@ class MessageQueue(Static):
         self.display = bool(self._sent)
         lines = [_line(sent, is_next=at == 0) for at, sent in enumerate(self._sent)]
         more = len(lines) - MOST_LINES
-        notes = (f"and {more} more", QUEUE_KEYS) if more > 0 else (QUEUE_KEYS,)
+        keys = HELD_QUEUE_KEYS if self._is_held else QUEUE_KEYS
+        notes = (f"and {more} more", keys) if more > 0 else (keys,)
         muted = (Content.styled(f"      {note}", "$text-muted") for note in notes)
         shown = (*lines[:MOST_LINES], *muted)
         self.update(Content("\n").join(shown))

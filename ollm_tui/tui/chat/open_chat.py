@@ -100,7 +100,7 @@ class OpenChat:
         self.editing: str | None = None
         """The message that the text of the prompt will replace."""
         self.is_busy = False
-        self.is_holding = False
+        self._is_holding = False
         """Whether queued messages are held back: the answer was stopped, and nothing sent since."""
         self._has_compressed = False
         """Whether a due compression was started since the last turn. Without this, one that leaves
@@ -196,13 +196,18 @@ class OpenChat:
 
     # Talking
 
+    def hold_queue(self, holds: bool) -> None:
+        """Holds queued messages back, or no longer; the queue shows which."""
+        self._is_holding = holds
+        self.screen.query_one(MessageQueue).hold(holds)
+
     def send(self, sent: Prompt.Sent) -> None:
         """Sends a message now, or when the model is free; replaces the one that is edited."""
         if self.editing and not self.is_busy:
             message, self.editing = self.editing, None
             self.run(self.conversation.edit(message, sent.text, sent.attachments))
             return
-        self.is_holding = False
+        self.hold_queue(False)
         self.screen.query_one(MessageQueue).add(sent)
         self.transcript.go_to_end()
         self.send_next()
@@ -237,7 +242,13 @@ class OpenChat:
             # Imported late: most conversations never need it.
             from ollm_tui.tui.chat.too_long import take_back
 
-            await take_back(self, too_long)
+            if not await take_back(self, too_long):
+                error = OllmError(too_long.message, too_long.hint)
+                self.turn_display.note_error(error, f"error-{time.monotonic_ns()}")
+        if await self.conversation.became_long():
+            from ollm_tui.tui.chat.long_session import ask_to_go_on
+
+            await ask_to_go_on(self)
         if not self.app.is_looked_at and time.monotonic() - begun > LONG_TURN_SECONDS:
             self.app.bell()
         self._has_compressed = False
@@ -256,7 +267,7 @@ class OpenChat:
     def send_next(self, *, is_turn_over: bool = False) -> None:
         """Sends the next queued message. A full context is compressed before that, or right after
         a turn, but never when a session is only opened to be read."""
-        is_free = not (self.is_busy or self.is_holding)
+        is_free = not (self.is_busy or self._is_holding)
         conversation = self.opened if is_free else None
         waiting = self.screen.query_one(MessageQueue)
         if conversation and (waiting.count or is_turn_over):
@@ -272,7 +283,11 @@ class OpenChat:
 
     def put_aside(self) -> None:
         """Empties the prompt; its text is remembered as if it had been sent."""
-        self.app.memory.remember(self.prompt.put_aside())
+        self.remember(self.prompt.put_aside())
+
+    def remember(self, draft: str) -> None:
+        """Adds a prompt to those that can be called back; it is deleted with its session."""
+        self.app.memory.remember(draft, self.opened.session_id if self.opened else "")
 
     @property
     def draft_key(self) -> str | None:

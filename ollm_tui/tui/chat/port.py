@@ -66,8 +66,6 @@ class ChatPort(Protocol):
     """The message that the text of the prompt will replace."""
     is_busy: bool
     """Whether a turn or a compression runs."""
-    is_holding: bool
-    """Whether queued messages are held back: the answer was stopped, and nothing sent since."""
 
     @property
     def opened(self) -> Conversation | None:
@@ -135,6 +133,10 @@ class ChatPort(Protocol):
 
     def run(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
         """Has a turn run. UsageError while another one does."""
+        ...
+
+    def hold_queue(self, holds: bool) -> None:
+        """Holds queued messages back, or no longer."""
         ...
 
     def go_on(self) -> None:

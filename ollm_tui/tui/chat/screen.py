@@ -24,7 +24,7 @@ from ollm_tui.tui.command_actions import action_of
 from ollm_tui.tui.commands import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.gauge.gauge import Gauge
-from ollm_tui.tui.prompt.command_values import completions, file_source
+from ollm_tui.tui.prompt.command_values import completions, file_source, further_completions
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.transcript.entry import Entry
@@ -51,6 +51,7 @@ class ChatScreen(Screen[None]):
     """Shows one conversation at a time; `chat` is the one that is shown now."""
 
     BINDINGS = [*WHILE_A_COMMAND_RUNS, *bindings("anywhere")]
+    AUTO_FOCUS = "Prompt"
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
 
     app: Frame
@@ -74,7 +75,13 @@ class ChatScreen(Screen[None]):
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
         front = self._front
-        yield Prompt(PLACEHOLDER, completions(front), file_source(front), short=SHORT_PLACEHOLDER)
+        yield Prompt(
+            PLACEHOLDER,
+            completions(front),
+            file_source(front),
+            further=lambda: further_completions(front),
+            short=SHORT_PLACEHOLDER,
+        )
         yield StatusLine(id="status")
 
     @property
@@ -98,7 +105,6 @@ class ChatScreen(Screen[None]):
         self.lines = StateLines(self._front)
         self.transcript.show_details = self.app.loaded.settings.ui.timestamps
         self.app.theme_changed_signal.subscribe(self, self._restyle)
-        self.prompt.focus()
         self.lines.show_doing(LOOKING_FOR_A_MODEL)
         self.set_timer(OPENED_AFTER_SECONDS, self.open_first)
 
@@ -120,8 +126,12 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.CommandSent)
     async def _run_slash_command(self, event: Prompt.CommandSent) -> None:
-        self.app.memory.remember(event.draft)
-        await self.action_command(BY_SLASH[event.name].id, event.argument)
+        self.chat.remember(event.draft)
+        known = BY_SLASH.get(event.name)
+        if known:
+            await self.action_command(known.id, event.argument)
+        else:  # of an extension or a server
+            await self.action_command("extension.run", f"{event.name} {event.argument}")
 
     @on(Prompt.Refused)
     def _refuse(self, event: Prompt.Refused) -> None:
@@ -131,7 +141,7 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.Sent)
     def _send(self, event: Prompt.Sent) -> None:
-        self.app.memory.remember(event.draft)
+        self.chat.remember(event.draft)
         if event.text.startswith("!") and not self.chat.editing:
             # Imported late, as commands are: the first paint needs none of it.
             from ollm_tui.tui.jobs.shell_line import send
@@ -149,14 +159,19 @@ class ChatScreen(Screen[None]):
         if sent := self.query_one(MessageQueue).take_back():
             self.prompt.restore(sent.draft)
 
+    @on(Prompt.SendWaitingRequested)
+    async def _send_waiting(self) -> None:
+        await self.action_command("chat.send_waiting")
+
     async def leave(self) -> None:
         """Ends the program; what is being written, and what still waits, is there next time."""
         waiting = [sent.draft for sent in self.query_one(MessageQueue).clear()]
         for draft in waiting:
-            self.app.memory.remember(draft)
+            self.chat.remember(draft)
         if waiting and not self.prompt.text:
             self.prompt.restore(waiting[0])
-        self.drafts.note(self.prompt.draft)
+        if self.prompt.text or self.opening.is_first_open:  # else that of the last time stays
+            self.drafts.note(self.prompt.draft)
         await self.drafts.flush()
         self.app.exit(0)
 
@@ -168,8 +183,8 @@ class ChatScreen(Screen[None]):
     def _keep_draft(self) -> None:
         """Keeps what is being written through a crash, and tells its length before it is sent."""
         self.lines.show_draft()
-        if not self.prompt.text and self.chat.opened is None:
-            return  # the prompt is new; the draft of the last time has yet to be read
+        if not self.opening.is_first_open:
+            return  # the draft of the last time has yet to be read
         self.drafts.note(self.prompt.draft)
         if self.prompt.text:  # it is emptied by what has just been told about
             self.lines.show_state()
@@ -248,11 +263,17 @@ class ChatScreen(Screen[None]):
         chat.show_branch()
         for number, problem in enumerate(problems):
             self.transcript.add(Entry(f"problem-{number}", "error", visible(problem)))
-        self.prompt.remember(self.app.memory.history())
+        if reason := conversation.choice.reason:
+            self.transcript.add(Entry("model", "note", visible(reason)))
         draft = self.drafts.switch_to(chat.draft_key)
-        # What was typed while the conversation was being opened comes before its stored draft.
-        if self.prompt.text:
-            self.drafts.note(self.prompt.draft)
+        # What was typed while the conversation was being opened comes before its stored draft,
+        # which Up brings back.
+        typed = self.prompt.draft if self.prompt.text else ""
+        if typed and typed != draft:
+            self.app.memory.remember(draft)
+        self.prompt.remember(self.app.memory.history())
+        if typed:
+            self.drafts.note(typed)
         else:
             self.prompt.restore(draft)
         self.lines.doing = ""
@@ -264,6 +285,10 @@ class ChatScreen(Screen[None]):
         from ollm_tui.tui.chat.trust import ask
 
         ask(chat)
+        if conversation.choice.missed:
+            from ollm_tui.tui.models.late_server import watch
+
+            watch(chat, conversation.choice.missed)
 
     def reload_sidebar(self) -> None:
         """Reads the list of sessions again, where it is shown."""

@@ -26,6 +26,9 @@ class SessionOpening:
 
     def __init__(self, host: ChatHost) -> None:
         self._host = host
+        self.is_first_open = False
+        """Whether the first conversation was opened, or could not be. Until then it is not known
+        whose draft is being written."""
         self.following: Following | None = None
         """The session of another window while it is followed."""
         self._is_warned = False
@@ -47,8 +50,23 @@ class SessionOpening:
             self._look_for_jobs(host.chat)
             if app.memory.sidebar_is_open():
                 await host.action_command("session.sidebar", "as-before")
+            await self._begin(host.chat)
+        finally:
+            self.is_first_open = True
         app.workspace.history.feed()
         await app.workspace.snapshots.empty_old_deleted()
+
+    async def _begin(self, chat: OpenChat) -> None:
+        """Ask or choose what the command line said. A stored draft stays in the prompt."""
+        question, picks_session = self._host.app.beginning
+        if picks_session:
+            await self._host.action_command("session.picker")
+        if question:
+            draft = chat.prompt.draft
+            chat.prompt.restore(question)
+            await chat.prompt.action_send()
+            if not chat.prompt.text:
+                chat.prompt.restore(draft)
 
     async def switch(self, opening: Opening) -> None:
         """Open another conversation in the place of this one.

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
+from ollm_tui.core.costs import bill_of
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.session.context_entry import pinned_task
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
@@ -58,6 +60,10 @@ class StateLines:
         """Why records could not be written; empty while all is well."""
         self._notice: Timer | None = None
         self._draft = DraftTokens()
+        self._followed: Conversation | None = None
+        self._unfollow: Callable[[], None] | None = None
+        self._has_changed = False
+        """Whether the gauge is about to be drawn anew."""
 
     @property
     def _chat(self) -> ChatPort:
@@ -128,6 +134,7 @@ class StateLines:
     def show_opened(self) -> None:
         """Show the facts of a session just opened; a long one is counted when it is used."""
         conversation = self._chat.opened
+        self._follow(conversation)
         if conversation and len(conversation.state) > LONG_SESSION:
             self._show_names(conversation)
             used = conversation.state.header.metadata.token_count
@@ -136,12 +143,43 @@ class StateLines:
         else:
             self.show_facts()
 
+    def _follow(self, conversation: Conversation | None) -> None:
+        """Draw the gauge anew after whatever changes the context of this conversation."""
+        if conversation is self._followed:
+            return
+        if self._unfollow:
+            self._unfollow()
+        self._followed, self._unfollow = conversation, None
+        if conversation:
+            self._unfollow = conversation.changed.subscribe(self._note_change)
+
+    def _note_change(self, _: None) -> None:
+        """Draw the gauge once for all changes that come together."""
+        if not self._has_changed:
+            self._has_changed = True
+            self._chat.screen.call_later(self._show_change)
+
+    def _show_change(self) -> None:
+        self._has_changed = False
+        conversation = self._chat.opened
+        if conversation is None or conversation is not self._followed:
+            return
+        if self._chat.is_busy:
+            gauge = self._chat.screen.query_one(Gauge)
+            gauge.show(conversation.context(), _note(conversation.state))
+        else:
+            self._count(conversation)
+
     def show_facts(self) -> None:
         """Show title, model, gauge, and whether all is saved."""
         conversation = self._chat.opened
         if not conversation:
             return
+        self._follow(conversation)
         self._show_names(conversation)
+        self._count(conversation)
+
+    def _count(self, conversation: Conversation) -> None:
         # Not a coroutine: a worker that is replaced before it starts would never await it.
         show = partial(self._show_gauge, conversation)
         self._chat.screen.run_worker(show, group="gauge", exclusive=True)
@@ -154,9 +192,13 @@ class StateLines:
     def _show_names(self, conversation: Conversation) -> None:
         state, choice = conversation.state, conversation.choice
         who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
+        if choice.remote_host:
+            who += f" → {visible(choice.remote_host)}"
         if conversation.mode.prompt:
             who += f"   {visible(conversation.mode.name)}"
         title = visible(state.header.title) or "New conversation"
+        if task := pinned_task(conversation.notes.all):
+            title = f"[{visible(task)}] {title}"
         how_freely = partial(brakes, conversation.tools)
         self._chat.screen.query_one(TitleLine).show_names(title, who, how_freely)
         self.show_saving()
@@ -165,6 +207,10 @@ class StateLines:
         """Show what the server measured and an estimate of what came since. The exact count needs
         the model's vocabulary, which is large; it is made where the room becomes scarce."""
         gauge, note = self._chat.screen.query_one(Gauge), _note(conversation.state)
+        gauge.show(conversation.context(), note)
+        await conversation.recount()
+        if conversation is not self._chat.opened:
+            return
         view = conversation.context()
         gauge.show(view, note)
         room = view.budget.room
@@ -197,15 +243,22 @@ class StateLines:
 
     def show_saving(self) -> None:
         """Show whether everything is on disk, and how many jobs run."""
-        conversation = self._chat.opened
-        saved = "saved" if conversation and len(conversation.state) else ""
-        if conversation and not conversation.is_kept:
-            saved = "not kept"
         shell, status = self._chat.app.shell, self._chat.screen.query_one(StatusLine)
         running = f"{shell.would_end} running" if shell and shell.would_end else ""
-        words = "NOT SAVED" if self.unsaved else saved
+        words = "NOT SAVED" if self.unsaved else _saving(self._chat.opened)
         status.show(right=" · ".join(word for word in (words, running) if word))
         status.set_class(bool(self.unsaved), "alarm")
+
+
+def _saving(conversation: Conversation | None) -> str:
+    """Return whether what was said is on disk, as the store has acknowledged it."""
+    if conversation is None:
+        return ""
+    if not conversation.is_kept:
+        return "not kept"
+    if conversation.unsaved:
+        return "not saved yet"
+    return "saved" if len(conversation.state) else ""
 
 
 def _load_compression() -> None:
@@ -217,13 +270,16 @@ def _load_compression() -> None:
 
 
 def _note(state: SessionState) -> str:
-    """Return speed and cache of the last answer, and how often the context was compressed."""
+    """Return speed and cache of the last answer, what the session cost, and how often the context
+    was compressed."""
     head = state.header.head
     usage = state[head].usage if head else None
     speed = speed_of(usage) if usage else ""
     cached = f"{usage.cached_tokens:,} cached" if usage and usage.cached_tokens else ""
     compressed = times_words(state.header.metadata)
-    return BETWEEN.join(fact for fact in (speed, cached, compressed) if fact)
+    is_paid = usage is not None and usage.cost is not None
+    paid = str(bill_of(message.usage for message in state.messages())) if is_paid else ""
+    return BETWEEN.join(fact for fact in (speed, cached, paid, compressed) if fact)
 
 
 class DraftTokens:

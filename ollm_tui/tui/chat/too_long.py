@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.events import PromptTooLong
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.graft import as_written
@@ -18,7 +19,11 @@ from ollm_tui.tui.chat.trust import bar_of
 from ollm_tui.tui.chat.trust_question import TOO_LONG, Question
 from ollm_tui.tui.chat.words import SEND_AGAIN
 from ollm_tui.tui.compression.compression_run import Asked, start
+from ollm_tui.tui.context.window import window_cost
 from ollm_tui.tui.stream.entries.message_entries import entry_of
+
+MOST_NUMBERED = 9
+"""Attachments that can be left out by a digit each."""
 
 
 class _Way(NamedTuple):
@@ -29,8 +34,9 @@ class _Way(NamedTuple):
     action: Callable[[], Awaitable[str]]
 
 
-async def take_back(chat: ChatPort, refused: PromptTooLong) -> None:
-    """Put the message back into the prompt and offer above it what would help.
+async def take_back(chat: ChatPort, refused: PromptTooLong) -> bool:
+    """Put the message back into the prompt and offer above it what would help; returns whether
+    anything does.
 
     It is left out of the context, or no later message would fit either.
     """
@@ -38,24 +44,29 @@ async def take_back(chat: ChatPort, refused: PromptTooLong) -> None:
     state = conversation.state
     own = [message for message in state.branch() if message.role == "user"]
     if not own:
-        return
+        return False
     question, view = own[-1], conversation.context()
     await conversation.change_context(ContextChange("exclude", (question.id,)))
     chat.transcript.replace(entry_of(question, state))
     if chat.prompt.text:
-        return  # what is being written there is something else
+        return False  # what is being written there is something else
     chat.prompt.put(question.text, as_written(question))
     ways = [way async for way in _ways(chat, refused, question, view)]
     if ways:
         await _offer(chat, refused, ways)
+    return bool(ways)
 
 
 async def _offer(chat: ChatPort, refused: PromptTooLong, ways: Sequence[_Way]) -> None:
     async def give(answer: str) -> str:
         return await next(way for way in ways if way.words == answer).action()
 
-    fit = "" if refused.limit is None else f", {refused.limit:,} fit"
-    words = f"Your message does not fit: {refused.tokens:,} tokens with all before it{fit}."
+    words = f"! This message is too long: {refused.tokens:,} tokens with all before it."
+    if refused.limit is not None:
+        excess, window = refused.tokens - refused.limit, chat.conversation.choice.window
+        about = "≈" if refused.estimated else ""
+        of = f" for the {short_count(window)} window" if window else ""
+        words = f"! This message is {about}{counted(excess, 'token')} too long{of}."
     answers = {way.key: way.words for way in ways}
     (await bar_of(chat)).ask_first(Question(TOO_LONG, words, answers, "", give))
 
@@ -67,29 +78,51 @@ async def _ways(
     conversation = chat.conversation
     largest = conversation.choice.largest_window
     if window := wider_window(view.budget.room, largest, refused.tokens):
-        yield _Way("w", f"window of {window:,}", lambda: _widen(chat, conversation, window))
+        cost = window_cost(conversation.choice, window)
+        words = f"window {short_count(window)}{f' ({cost})' if cost else ''}"
+        yield _Way("w", words, lambda: _widen(chat, conversation, window))
     excess = 0 if refused.limit is None else refused.tokens - refused.limit
-    count, saved = await conversation.compression.own_foldable()
+    folded, saved = await conversation.compression.foldable()
+    if folded and saved >= excess:
+        yield _Way("c", f"compress first (≈{saved:,})", lambda: _fold(chat, excess, own=False))
+    count, saved = await conversation.compression.foldable(own=True)
     if count and saved >= excess:
-        yield _Way("f", f"fold {count} of yours (≈{saved:,})", lambda: _fold(chat))
-    if removed := _enough(view, question, excess):
-        names = [each.name for each in removed]
-        yield _Way("r", f"without {', '.join(names)}", lambda: _remove(chat, question, names))
+        words = f"fold {count} of yours (≈{saved:,})"
+        yield _Way("o", words, lambda: _fold(chat, excess, own=True))
+    for way in _without(chat, question, _attached(view, question), excess):
+        yield way
     if "new-session" in refused.choices:
         yield _Way("s", "new session", lambda: _begin_anew(chat, question))
 
 
-def _enough(view: ContextView, question: Message, excess: int) -> list[AttachmentCost]:
-    """Return the largest attachments, as many as have to go; none if all would not be enough."""
+def _attached(view: ContextView, question: Message) -> list[AttachmentCost]:
+    """Return what is attached to the message, the largest first."""
     item = next((each for each in view.items if each.key == question.id), None)
-    sizes = sorted(item.attachments, key=lambda each: -each.tokens.tokens) if item else []
-    removed: list[AttachmentCost] = []
-    for each in sizes:
-        removed.append(each)
-        excess -= each.tokens.tokens
-        if excess <= 0:
-            return removed
-    return []
+    return sorted(item.attachments, key=lambda each: -each.tokens.tokens) if item else []
+
+
+def _without(
+    chat: ChatPort, question: Message, attached: Sequence[AttachmentCost], excess: int
+) -> Iterator[_Way]:
+    """Yield each attachment without which the message fits; if none is enough by itself, as many
+    of the largest as have to go."""
+
+    def way(key: str, names: list[str], tokens: int) -> _Way:
+        words = f"without {', '.join(names)} ({tokens:,})"
+        return _Way(key, words, lambda: _remove(chat, question, names))
+
+    enough = [each for each in attached if each.tokens.tokens >= excess]
+    for number, each in enumerate(enough[:MOST_NUMBERED], 1):
+        yield way(str(number), [each.name], each.tokens.tokens)
+    if enough:
+        return
+    names, freed = list[str](), 0
+    for each in attached:
+        names.append(each.name)
+        freed += each.tokens.tokens
+        if freed >= excess:
+            yield way("r", names, freed)
+            return
 
 
 async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str:
@@ -100,9 +133,12 @@ async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str
     return f"window {before.window:,} → {window:,} from now on · {SEND_AGAIN}"
 
 
-async def _fold(chat: ChatPort) -> str:
-    start(chat, Asked(fold_own=True))
-    return f"folding the oldest of your messages · then {SEND_AGAIN}"
+async def _fold(chat: ChatPort, excess: int, *, own: bool) -> str:
+    """Make room for the message, which is in the prompt again, and for no less than that."""
+    target = max(chat.conversation.context().count.tokens - excess, 1)
+    start(chat, Asked(fold_own=own, target=target))
+    what = "folding the oldest of your messages" if own else "compressing the context"
+    return f"{what} · then {SEND_AGAIN}"
 
 
 async def _remove(chat: ChatPort, question: Message, names: Sequence[str]) -> str:

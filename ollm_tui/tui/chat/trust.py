@@ -1,13 +1,18 @@
-"""Asks whether the instructions of a project and hooks that never ran before may be used."""
+"""Asks whether the instructions and settings of a project, and new hooks, may be used."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.counts import short_count
 from ollm_tui.engine.project.project_context import Instructions
+from ollm_tui.settings.loaded import ProjectSettings
+from ollm_tui.settings.loader import load_settings
+from ollm_tui.settings.locations import CONFIG, FOLDER
 from ollm_tui.tui.chat.trust_question import Question, TrustQuestion
 from ollm_tui.tui.stream.transcript.entry import Entry
 
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
 
 # Keys, and the answer each gives.
 ABOUT_INSTRUCTIONS = {"y": "once", "a": "always", "n": "never"}
-ABOUT_HOOKS = {"y": "yes", "n": "never"}
+FOR_GOOD = {"y": "yes", "n": "never"}
 
 
 def ask(chat: ChatPort) -> None:
@@ -29,18 +34,49 @@ async def _look_around(chat: ChatPort) -> None:
     for bar in chat.screen.query(TrustQuestion):
         bar.questions.clear()
         bar.show()
-    project = chat.app.workspace.project
-    found = await project.instructions()
-    if found and not _is_used(chat, found):
-        verdict = await asyncio.to_thread(project.verdict, found)
-        if verdict is None:
-            await _ask(chat, _about_instructions(chat, found))
+    found, settings = await _new_instructions(chat), await _new_settings(chat)
+    if settings:
+        await _ask(chat, await _about_settings(chat, settings, found))
+    elif found:
+        await _ask(chat, _about_instructions(chat, found))
+    if host := chat.app.workspace.additions.extensions:
+        bar = await bar_of(chat)
+        if not bar.hears_extensions:
+            bar.hears_extensions = True
+            host.told.subscribe(lambda words: _note(chat, words))
+    if mcp := chat.app.workspace.additions.mcp:
+        from ollm_tui.tui.mcp.commands import question
+
+        if asked := await question(chat, mcp):
+            await _ask(chat, asked)
     hooks = chat.app.workspace.hooks
     if hooks:
         _listen(chat, await bar_of(chat), hooks)
         for hook in hooks.all:
             if await asyncio.to_thread(hooks.verdict, hook) is None:
                 await _ask_about_hook(chat, hooks, hook)
+
+
+async def _new_instructions(chat: ChatPort) -> Instructions | None:
+    """Return the instructions of the project if the user has not decided about them yet."""
+    project = chat.app.workspace.project
+    found = await project.instructions()
+    if found is None or _is_used(chat, found):
+        return None
+    return None if await asyncio.to_thread(project.verdict, found) else found
+
+
+async def _new_settings(chat: ChatPort) -> ProjectSettings | None:
+    """Return the settings of the project as they are now, if the user has yet to decide."""
+    project = chat.app.workspace.project
+
+    def read() -> ProjectSettings | None:
+        if not (project.root / FOLDER / CONFIG).exists():
+            return None  # as in most folders
+        return load_settings(os.environ, project.root, {}, project.trusts_settings).project
+
+    found = await asyncio.to_thread(read)
+    return found if found and found.awaits_answer else None
 
 
 def _is_used(chat: ChatPort, found: Instructions) -> bool:
@@ -50,6 +86,7 @@ def _is_used(chat: ChatPort, found: Instructions) -> bool:
 
 async def _ask(chat: ChatPort, question: Question) -> None:
     (await bar_of(chat)).ask(question)
+    chat.lines.show_state(keeps_notice=True)  # the welcome may have to make room
 
 
 async def bar_of(chat: ChatPort) -> TrustQuestion:
@@ -73,10 +110,76 @@ def _about_instructions(chat: ChatPort, found: Instructions) -> Question:
         chat.lines.show_facts()
         return f"{found.names} is in every prompt now; /context list shows it"
 
-    tokens = f"≈{short_count(found.tokens)} tokens"
-    words = f"This folder has instructions for the model: {found.names}, {tokens}. Use them?"
-    text = "\n\n".join(f"{name}\n\n{content}" for name, content in found.files)
+    words = f"This folder has instructions for the model: {_size(found)}. Use them?"
+    text = "\n\n".join(_texts(found))
     return Question("instructions", words, ABOUT_INSTRUCTIONS, text, give)
+
+
+async def _about_settings(
+    chat: ChatPort, found: ProjectSettings, instructions: Instructions | None
+) -> Question:
+    """Ask about the settings, and about the instructions with them if these are new as well."""
+    project = chat.app.workspace.project
+
+    async def give(answer: str) -> str:
+        verdict = "always" if answer == "yes" else "never"
+        await asyncio.to_thread(project.keep_settings_verdict, found.digest, verdict)
+        if instructions:
+            await asyncio.to_thread(project.keep_verdict, instructions, verdict)
+        if answer == "never":
+            return "nothing of it is used; it is asked again when it changes"
+        if instructions:
+            await project.use(chat.conversation.notes, instructions)
+            chat.lines.show_facts()
+        if _can_start_again(chat):
+            await chat.app.start_again()
+        return "the settings of this folder count from the next start on"
+
+    has = "its own settings"
+    if instructions:
+        has = f"instructions for the model ({_size(instructions)}) and {has}"
+    host = await _destination(chat, found)
+    return Question(
+        "settings",
+        f"This folder has {has}. Trust them?",
+        FOR_GOOD,
+        "\n\n".join((_settings_text(found), *_texts(instructions))),
+        give,
+        f"would send what you write to {host}" if host else "",
+        tuple(map(str, found.changes)),
+    )
+
+
+def _can_start_again(chat: ChatPort) -> bool:
+    """Return whether nothing is lost, and nobody asked for a passphrase, by starting again."""
+    app = chat.app
+    runs = chat.is_busy or bool(app.shell and app.shell.would_end)
+    is_encrypted = app.loaded.settings.retention.encrypt_at_rest
+    return chat.conversation.is_kept and not runs and not is_encrypted
+
+
+async def _destination(chat: ChatPort, found: ProjectSettings) -> str | None:
+    """Return the machine that would get what is said if the settings counted; None if it is this
+    one, or they choose no model."""
+    chosen = {change.path: change.after for change in found.changes}
+    provider, model = chosen.get(("provider",)), chosen.get(("model",))
+    if not provider and not model:
+        return None
+    return await chat.app.workspace.models.destination(provider, model)
+
+
+def _settings_text(found: ProjectSettings) -> str:
+    refused = (f"{each.key}: {each.problem}" for each in found.problems)
+    return "\n".join((found.file, "", *map(str, found.changes), *refused))
+
+
+def _texts(found: Instructions | None) -> Iterator[str]:
+    for name, content in found.files if found else ():
+        yield f"{name}\n\n{content}"
+
+
+def _size(found: Instructions) -> str:
+    return f"{found.names}, ≈{short_count(found.tokens)} tokens"
 
 
 async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
@@ -93,7 +196,12 @@ async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
         return f"the hook {effect}; it is asked again when it changes"
 
     words = f"Your settings have a hook for {hook.event}: {hook.command}. Run it?"
-    await _ask(chat, Question(f"hook {hook.command}", words, ABOUT_HOOKS, shown.text, give))
+    await _ask(chat, Question(f"hook {hook.command}", words, FOR_GOOD, shown.text, give))
+
+
+def _note(chat: ChatPort, words: str) -> None:
+    """Show in the stream that an extension was switched off."""
+    chat.front().transcript.add(Entry(f"extension-{time.monotonic_ns()}", "note", words))
 
 
 def _listen(chat: ChatPort, bar: TrustQuestion, hooks: Hooks) -> None:

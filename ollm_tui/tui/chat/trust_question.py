@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from textual.binding import Binding
@@ -10,10 +10,15 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.chat.words import NOT_NOW
+from ollm_tui.tui.chat.words import ASKED_AGAIN, LATER, NOT_NOW
 
 TOO_LONG = "too-long"
 """The subject of what is asked about a message that did not fit."""
+
+DETAILS_SHOWN = 4
+"""The most details that are shown; all can be viewed."""
+LEAST_HEIGHT = 16
+"""Rows of the terminal that everything else takes, with a question of two lines."""
 
 
 class Question(NamedTuple):
@@ -28,6 +33,12 @@ class Question(NamedTuple):
     """The whole text that is agreed to, to be read first; empty where the line says it all."""
     give: Callable[[str], Awaitable[str]]
     """Does what an answer means and returns what was done, in words."""
+    warning: str = ""
+    """What would follow that is easily overlooked."""
+    details: Sequence[str] = ()
+    """Further lines below the words; where there is little room, only the first ones are shown."""
+    later: str = ASKED_AGAIN
+    """What is said when the answer is put off."""
 
 
 def _answer(key: str, title: str, tooltip: str) -> Binding:
@@ -50,8 +61,10 @@ class TrustQuestion(Static, can_focus=True):
         _answer("n", "Never", "Do not use it, and do not ask again"),
         _answer("v", "View", "Read it first"),
         _answer("w", "Window", "Give the model a larger window, where a message did not fit"),
-        _answer("f", "Fold", "Fold older messages of yours, where a message did not fit"),
+        _answer("c", "Compress", "Compress the context first, where a message did not fit"),
+        _answer("o", "Fold", "Fold older messages of yours, where a message did not fit"),
         _answer("r", "Remove", "Send it without what is attached, where it did not fit"),
+        *(_answer(str(n), f"Without-{n}", "Send it without this attachment") for n in range(1, 10)),
         _answer("s", "Session", "Say it in a new session, where it did not fit"),
         Binding(
             "escape",
@@ -68,9 +81,13 @@ class TrustQuestion(Static, can_focus=True):
         self.reach = reach
         """The key that moves the focus here."""
         self.questions: list[Question] = []
+        self.rows = 0
+        """How many lines it takes, not counting those that are wrapped."""
         self._is_reached = False
         self.is_listening = False
         """Whether somebody listens to what hooks report."""
+        self.hears_extensions = False
+        """Whether somebody listens to what becomes of extensions."""
         self.display = False
 
     def ask(self, question: Question) -> None:
@@ -95,20 +112,29 @@ class TrustQuestion(Static, can_focus=True):
         """Show the first question and the keys that answer it now; nothing if there is none."""
         self.display = bool(self.questions)
         if not self.questions:
+            self.rows = 0
             return
         question = self.questions[0]
         more = f" (1 of {len(self.questions)})" if len(self.questions) > 1 else ""
         answers = {**question.answers, **({"v": "view"} if question.text else {})}
         keys = "   ".join(f"{key} {visible(word)}" for key, word in answers.items())
-        way = f"{keys}   {NOT_NOW}" if self._is_reached else f"{self.reach}, then   {keys}"
-        self.update(
-            Content.assemble(
-                (visible(question.words), "$foreground"),
-                (more, "$text-muted"),
-                "\n",
-                (way, "$primary" if self._is_reached else "$text-muted"),
-            )
-        )
+        esc = "" if LATER in answers.values() else f"   {NOT_NOW}"
+        way = f"{keys}{esc}" if self._is_reached else f"{self.reach}, then   {keys}"
+        lines = [Content.assemble((visible(question.words), "$foreground"), (more, "$text-muted"))]
+        if question.warning:
+            lines.append(Content.styled(f"  {visible(question.warning)}", "$text-warning"))
+        lines += [Content(f"  {visible(detail)}") for detail in self._fitting(question.details)]
+        lines.append(Content.styled(way, "$primary" if self._is_reached else "$text-muted"))
+        self.rows = len(lines)
+        self.update(Content("\n").join(lines))
+
+    def _fitting(self, details: Sequence[str]) -> Sequence[str]:
+        """Return the first details, as many as leave the prompt its room, and how many follow."""
+        room = min(DETAILS_SHOWN, max(0, self.screen.size.height - LEAST_HEIGHT))
+        if len(details) <= room:
+            return details
+        more = f"and {len(details) - room} more" if room else f"{len(details)} changes"
+        return [*details[:room], more]
 
     def on_focus(self) -> None:
         """Show that its letters are keys now."""

@@ -80,6 +80,8 @@ class TurnDisplay:
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._frame: Timer | None = None
+        self._is_too_long = False
+        """Whether the turn ended because its prompt does not fit."""
         self._missing_snapshots: list[Entry] = []
         """Notes since the last message that a snapshot could not be taken. No session has them, so
         they are added whenever the branch is shown."""
@@ -89,6 +91,7 @@ class TurnDisplay:
         match event:
             case TurnStarted():
                 self._missing_snapshots.clear()
+                self._is_too_long = False
                 self._lines.alarm("")
                 self._show_question(event.user_message)
                 self._lines.show_facts()
@@ -114,7 +117,7 @@ class TurnDisplay:
             case CompressionEvent():
                 self._show_compression(event)
             case PromptTooLong():
-                pass  # TurnFailed follows, with the same words
+                self._is_too_long = True  # the block above the prompt says so, once
             case SaveFailed():
                 self._note_unsaved(event)
             case SaveResumed():
@@ -124,7 +127,8 @@ class TurnDisplay:
                 self._end(event.message)
             case TurnFailed():
                 self._end(event.message and replace(event.message, error=None))
-                self.note_error(OllmError(event.error, event.hint), f"failed-{self._reply}")
+                if not self._is_too_long:
+                    self.note_error(OllmError(event.error, event.hint), f"failed-{self._reply}")
             case _:
                 assert_never(event)
 

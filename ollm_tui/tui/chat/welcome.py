@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
-from ollm_tui.tui.chat.words import BETTER_MODEL, DEMONSTRATION_MODEL, SMALL_MODEL, WELCOME
+from ollm_tui.tui.chat.trust_question import TrustQuestion
+from ollm_tui.tui.chat.words import (
+    BETTER_MODEL,
+    DEMONSTRATION_MODEL,
+    KEPT,
+    KEPT_LATER,
+    NOT_KEPT,
+    SMALL_MODEL,
+    WELCOME,
+)
 from ollm_tui.tui.keymap import Hints
 
 if TYPE_CHECKING:
@@ -34,20 +43,30 @@ class Welcome(Static):
         self, conversation: Conversation | None, hints: Hints, *, is_blank: bool = True
     ) -> None:
         """Show what to type while the conversation is empty and nothing else is shown above."""
-        has_room = self.screen.size.height >= LEAST_HEIGHT and self.screen.size.width >= 50
+        asked = sum(bar.rows for bar in self.screen.query(TrustQuestion))
+        size = self.screen.size
+        has_room = size.height - asked >= LEAST_HEIGHT and size.width >= 50
         self.display = (
             is_blank and has_room and conversation is not None and not len(conversation.state)
         )
         if conversation is None or not self.display:
             return
         choice = conversation.choice
-        text = _lines(hints, (choice.provider.name, choice.model) == DEMONSTRATION)
+        is_demonstration = (choice.provider.name, choice.model) == DEMONSTRATION
+        text = _lines(hints, _welcome(conversation), is_demonstration)
         if text.plain != self._taught:
             self._taught = text.plain
             self.update(text)
 
 
-def _lines(hints: Hints, is_demonstration: bool) -> Content:
+def _welcome(conversation: Conversation) -> str:
+    """Return what to do, and what becomes of it."""
+    if not conversation.is_kept:
+        return f"{WELCOME} {NOT_KEPT}"
+    return f"{WELCOME} {KEPT if conversation.is_saved_at_once else KEPT_LATER}"
+
+
+def _lines(hints: Hints, welcome: str, is_demonstration: bool) -> Content:
     names = ("screen.keys", "session.picker", "session.sidebar", "model.choose", "jobs.panel")
     # The last of several: Ctrl+S and Ctrl+B, which come first, are taken by some terminals.
     keys = {name: hints.keys(name)[-1] for name in names}
@@ -64,4 +83,4 @@ def _lines(hints: Hints, is_demonstration: bool) -> Content:
         rows[-1:] = [(keys["model.choose"], SMALL_MODEL), *better]
     width = max(len(key) for key, _ in rows) + 2
     lines = [Content.assemble((key.ljust(width), "$accent"), words) for key, words in rows]
-    return Content("\n").join((Content.styled(WELCOME, "$foreground"), *lines))
+    return Content("\n").join((Content.styled(welcome, "$foreground"), *lines))

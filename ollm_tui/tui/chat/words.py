@@ -19,21 +19,24 @@ LOOKING_FOR_A_MODEL = "looking for a model …"
 
 DEMONSTRATION_MODEL = "smollm2:135m"
 """The name of the small model that answers where nothing else was set up."""
-WELCOME = "Type a message; Enter sends it. Everything said is kept."
+WELCOME = "Type a message; Enter sends it."
+KEPT = "Everything said is kept."
+KEPT_LATER = "/save and leaving save what was said."
+NOT_KEPT = "Nothing is kept."
 SMALL_MODEL = f"another model; {DEMONSTRATION_MODEL} is a small demonstration"
 BETTER_MODEL = "ollm models pull qwen2.5-coder:1.5b"
 
 # Key hints of the status line: ids of commands, each with what it does
 
 READING_HINTS = (
-    ("snapshot.back", "back to here"),
-    ("snapshot.before", "before it"),
-    ("read.down", "k move"),
     ("message.copy", "copy"),
     ("message.edit", "edit"),
-    ("message.copy_code", "code"),
     ("message.regenerate", "again"),
     ("message.fork", "fork"),
+    ("message.copy_code", "code"),
+    ("read.down", "k move"),
+    ("snapshot.back", "back to here"),
+    ("snapshot.before", "before it"),
     ("chat.stop", "back"),
 )
 """While the stream has the focus."""
@@ -54,8 +57,14 @@ WRITING_HINTS = (
 
 # Above the prompt
 
-QUEUE_KEYS = "↑ edit the last  ·  Esc stop and keep them waiting"
-NOT_NOW = "Esc not now"
+QUEUE_KEYS = "↑ edit the last   Esc stop and hold the queue   Enter twice send now"
+HELD_QUEUE_KEYS = "Enter send   ↑ edit the last"
+SEND_NOW_AGAIN = "Enter again stops the answer and sends the next message"
+LATER = "not now"
+NOT_NOW = f"Esc {LATER}"
+ASKED_AGAIN = f"{LATER}; it is asked again next time"
+STAYS_HERE = "this session goes on; you are asked again when it has as many items more"
+LINKED = "a new session, linked to the one before: F3 shows both"
 SEND_AGAIN = "Enter sends it again"
 
 # A session that another window has open

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.core.session.compression import checkpoints_of
+from ollm_tui.core.session.compression import Strategy, checkpoints_of
 from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
@@ -20,22 +20,24 @@ from ollm_tui.tui.compression.compression_run import (
 from ollm_tui.tui.compression.words import tokens_words
 from ollm_tui.tui.stream.entries.compression_entries import undone_next
 
-OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")
+OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--provider", "--above", "--to")
 
 
 def compact(chat: ChatPort, argument: str) -> None:
     """Compress now. Options come first, then instructions for the summary. UsageError."""
-    options, instructions = _parsed(argument)
+    options, target, instructions = _parsed(argument)
     if "--summary" in options:
         checkpoints(chat, "")
         return
     if "--preview" in options and chat.conversation.compression.is_running:
         edit_first(chat)
         return
+    strategy: Strategy | None = "truncate" if "--truncate" in options else None
     asked = Asked(
-        strategy="truncate" if "--truncate" in options else None,
+        strategy="provider" if "--provider" in options else strategy,
         above=_cursor(chat) if "--above" in options else None,
         fold_own="--mine" in options,
+        target=target,
     )
     if "--preview" in options:
         preview(chat, asked, instructions)
@@ -78,18 +80,34 @@ def watch(chat: ChatPort, _argument: str) -> None:
     chat.ask(screen)
 
 
-def _parsed(argument: str) -> tuple[set[str], str]:
-    """Return the leading options, and the words after them. UsageError for unknown ones."""
+def _parsed(argument: str) -> tuple[set[str], int | None, str]:
+    """Return the leading options, the tokens after --to, and the words after all of them.
+
+    UsageError for unknown options, and for a --to without a number.
+    """
     words = argument.split()
     options: set[str] = set()
+    target: int | None = None
     while words and words[0].startswith("--"):
-        options.add(words.pop(0))
+        option = words.pop(0)
+        options.add(option)
+        if option == "--to":
+            target = _tokens(words.pop(0) if words else "")
     unknown = options - set(OPTIONS)
     if unknown:
         raise UsageError(
             f"/compact knows no {visible(sorted(unknown)[0])}", f"there are: {', '.join(OPTIONS)}"
         )
-    return options, " ".join(words)
+    return options, target, " ".join(words)
+
+
+def _tokens(word: str) -> int:
+    """Return a number of tokens such as 3000, 3,000 or 3k. UsageError for anything else."""
+    plain = word.replace(",", "").lower()
+    number = plain.removesuffix("k")
+    if not number.isdecimal() or not int(number):
+        raise UsageError("--to needs a number of tokens", "/compact --to 3000")
+    return int(number) * (1000 if plain.endswith("k") else 1)
 
 
 def _cursor(chat: ChatPort) -> str:

@@ -24,16 +24,27 @@ from ollm_tui.core.compression_events import (
     SnapshotTaken,
     StageReached,
     SummaryArrived,
+    SummaryReading,
     SummaryRejected,
     UserMessagesFill,
 )
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.session.compression import Compression, Strategy
 from ollm_tui.core.session.session import Metadata, compressed
-from ollm_tui.engine.compression.conversation_compression import ConversationCompression
+from ollm_tui.engine.compression.conversation_compression import (
+    NO_CHOICES,
+    Choices,
+    ConversationCompression,
+)
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.compression.panel import CompressionPanel
-from ollm_tui.tui.compression.preview import Applied, CompressionPreview, Decision, StartOver
+from ollm_tui.tui.compression.preview import (
+    Applied,
+    BeforeAndAfter,
+    CompressionPreview,
+    Decision,
+    StartOver,
+)
 from ollm_tui.tui.compression.screen import CompressionScreen
 from ollm_tui.tui.compression.words import Ending, ending_line, fill_line, tokens_words
 from ollm_tui.tui.keymap import Hints
@@ -88,6 +99,7 @@ class CompressionDisplay:
                 | SummaryArrived()
                 | SummaryRejected()
                 | LedgerMade()
+                | SummaryReading()
                 | CheckpointCreated()
                 | CheckpointAged()
                 | CompressionDrafted()
@@ -107,9 +119,13 @@ class CompressionDisplay:
         self._screen = CompressionScreen(self._panel.progress, cancel, edit, unicode=unicode)
         return self._screen
 
-    def preview(self, *, unicode: bool = True) -> CompressionPreview:
+    def preview(
+        self, *, unicode: bool = True, before_and_after: BeforeAndAfter | None = None
+    ) -> CompressionPreview:
         """Return a screen that previews the compression that runs, before it is applied."""
-        self._screen = CompressionPreview(progress=self._panel.progress, unicode=unicode)
+        self._screen = CompressionPreview(
+            progress=self._panel.progress, unicode=unicode, before_and_after=before_and_after
+        )
         return self._screen
 
     def show_records(self) -> None:
@@ -151,6 +167,8 @@ class Asked(NamedTuple):
     strategy: Strategy | None = None
     above: str | None = None
     fold_own: bool = False
+    target: int | None = None
+    choices: Choices = NO_CHOICES
 
     def run(self, compression: ConversationCompression, instructions: str = "") -> Events:
         """Return the events of a compression that is applied."""
@@ -159,6 +177,8 @@ class Asked(NamedTuple):
             above=self.above,
             instructions=instructions,
             fold_own=self.fold_own,
+            target=self.target,
+            choices=self.choices,
         )
 
     def preview(self, compression: ConversationCompression, instructions: str = "") -> Events:
@@ -168,6 +188,8 @@ class Asked(NamedTuple):
             above=self.above,
             instructions=instructions,
             fold_own=self.fold_own,
+            target=self.target,
+            choices=self.choices,
         )
 
 
@@ -212,7 +234,12 @@ def preview(chat: ChatPort, asked: Asked, instructions: str = "") -> None:
         raise UsageError("the model is still answering", "Esc stops it")
     compression = chat.conversation.compression
     events = asked.preview(compression, instructions)
-    screen = CompressionPreview(instructions, unicode=chat.app.abilities.unicode)
+    screen = CompressionPreview(
+        instructions,
+        unicode=chat.app.abilities.unicode,
+        before_and_after=compression.before_and_after,
+        choices=asked.choices,
+    )
 
     async def follow() -> None:
         async with aclosing(events):
@@ -227,7 +254,8 @@ def preview(chat: ChatPort, asked: Asked, instructions: str = "") -> None:
             case Applied():
                 await chat.attempt(lambda: _apply(chat, wanted))
             case StartOver():
-                preview(chat, asked, wanted.instructions)
+                again = asked._replace(choices=wanted.choices)
+                preview(chat, again, wanted.instructions)
             case None:
                 chat.go_on()
 
@@ -272,7 +300,8 @@ def _let_decide(chat: ChatPort) -> None:
         compression.stop()
         decision.set_result(wanted)
 
-    chat.ask(view.preview(unicode=chat.app.abilities.unicode), decide)
+    unicode, both = chat.app.abilities.unicode, compression.before_and_after
+    chat.ask(view.preview(unicode=unicode, before_and_after=both), decide)
 
 
 async def _run(chat: ChatPort, events: Events, asked: Asked) -> None:
@@ -307,6 +336,7 @@ async def _decided(
             view.show_new(await compression.apply(wanted.draft, wanted.summary))
         case StartOver():
             _let_decide(chat)
-            await _follow(view, asked.preview(compression, wanted.instructions))
+            again = asked._replace(choices=wanted.choices)
+            await _follow(view, again.preview(compression, wanted.instructions))
         case None:
             view.take(CompressionCancelled())

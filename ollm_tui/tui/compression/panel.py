@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionStarted
 from ollm_tui.tui.compression.compression_lines import CompressionLines, one_bar, two_bars
-from ollm_tui.tui.compression.progress import Clock, CompressionProgress
+from ollm_tui.tui.compression.progress import Clock, CompressionProgress, reading_words
 from ollm_tui.tui.compression.words import (
     CANCEL,
     CANCEL_SHORT,
@@ -376,6 +376,7 @@ def _words(lines: CompressionLines, room: int, gap: list[Content]) -> list[Conte
     # The ledger is short: it gets what the summary leaves, and at least half of the room.
     facts = min(len(ledger), max(free - len(summary), free // 2))
     title = SUMMARY_WRITTEN if lines.progress.is_running else SUMMARY_DONE
+    title = reading_words(lines.progress) or title
     parts = [*gap, _title(title), *summary[-(free - facts) :]]
     if ledger:
         parts += [*gap, _title(LEDGER), *_first(lines, ledger, facts)]

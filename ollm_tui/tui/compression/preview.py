@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from types import MappingProxyType
 from typing import Any, assert_never
 
 from textual import events, on
@@ -27,9 +30,19 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
+from ollm_tui.engine.compression.conversation_compression import NO_CHOICES, Choices
+from ollm_tui.engine.compression.plan.material import Choice as OwnChoice
+from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
 from ollm_tui.tui.compression.compression_lines import COLOURS, NOUNS, CompressionLines, two_bars
-from ollm_tui.tui.compression.progress import Clock, CompressionProgress, tokens_of
+from ollm_tui.tui.compression.progress import (
+    Clock,
+    CompressionProgress,
+    reading_words,
+    tokens_of,
+)
 from ollm_tui.tui.compression.words import (
+    BEFORE_AFTER,
+    CHECKPOINT_KEYS,
     EDITING,
     EDITING_KEYS,
     INSTRUCTIONS_QUESTION,
@@ -37,13 +50,22 @@ from ollm_tui.tui.compression.words import (
     OUTCOME_WORDS,
     PREVIEW,
     PREVIEW_KEYS,
+    REJECTED,
+    What,
     ending_line,
 )
 from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
+from ollm_tui.tui.kit.reading_screen import ReadingScreen
 
+DIFF_CONTEXT = 2
+"""Unchanged lines around a change."""
+DIFF_TONES = MappingProxyType({"+": "$text-success", "-": "$text-error", "@": "$text-muted"})
+NEXT_CHOICE: Mapping[What, OwnChoice] = MappingProxyType(
+    {"keep": "excerpt", "elide": "fold", "fold": "keep"}
+)
 FRAME_SECONDS = 1 / 20
 """Events of one frame are drawn together."""
 
@@ -61,7 +83,12 @@ class StartOver:
     """The user wants the summary to be written again with these instructions."""
 
     instructions: str
+    choices: Choices = field(default_factory=dict[str, OwnChoice])
+    """What the user decided for single messages."""
 
+
+BeforeAndAfter = Callable[[Draft, str | None], tuple[str, str]]
+"""Returns the prompt as it is and as a draft, with the user's summary if any, would leave it."""
 
 Decision = Applied | StartOver | None
 """What the user decides about a draft; None changes nothing."""
@@ -119,6 +146,33 @@ class SummaryArea(TextArea):
             self.move_cursor(self.replace(clean(text), *self.selection).end_location)
 
 
+class BeforeAfterScreen(ReadingScreen):
+    """Shows what the model sees before and after a compression, as a diff."""
+
+    PAGE = VerticalScroll
+    AUTO_FOCUS = ""
+    CSS_PATH = "screen.tcss"
+    BINDINGS = CheckpointsScreen.BINDINGS
+
+    def __init__(self, before: str, after: str) -> None:
+        super().__init__()
+        self._before = before
+        self._after = after
+
+    def compose(self) -> ComposeResult:
+        """Show a title, the diff, and the keys."""
+        yield Static(Content(BEFORE_AFTER), id="heading")
+        with VerticalScroll(can_focus=False):
+            yield Static(Content("\n").join(self._lines()), classes="checkpoint", markup=False)
+        yield Static(Content(CHECKPOINT_KEYS), id="keys")
+
+    def _lines(self) -> Iterator[Content]:
+        before, after = self._before.splitlines(), self._after.splitlines()
+        for line in unified_diff(before, after, lineterm="", n=DIFF_CONTEXT):
+            if not line.startswith(("---", "+++")):
+                yield Content.styled(visible(line), DIFF_TONES.get(line[:1], ""))
+
+
 class CompressionPreview(Screen[Decision]):
     """Shows a compression by its events; dismisses with what the user decides."""
 
@@ -136,6 +190,27 @@ class CompressionPreview(Screen[Decision]):
             priority=True,
         ),
         Binding("e", "edit", "Edit", id="preview.edit", tooltip="Edit the summary first"),
+        Binding(
+            "x",
+            "leave_out",
+            "Leave out",
+            id="preview.leave_out",
+            tooltip="Apply without a summary: only the ledger is kept",
+        ),
+        Binding(
+            "d",
+            "diff",
+            "Before and after",
+            id="preview.diff",
+            tooltip="What the model sees before and after",
+        ),
+        Binding(
+            "space",
+            "choose",
+            "Keep, excerpt or fold",
+            id="preview.choose",
+            tooltip="Keep this message, cut it short or fold it, and look again",
+        ),
         Binding(
             "i",
             "instruct",
@@ -161,9 +236,13 @@ class CompressionPreview(Screen[Decision]):
         *,
         unicode: bool = True,
         clock: Clock = time.monotonic,
+        before_and_after: BeforeAndAfter | None = None,
+        choices: Choices = NO_CHOICES,
     ) -> None:
         """With a `progress` the caller takes the events itself, and calls `follow` after each."""
         super().__init__()
+        self._before_and_after = before_and_after
+        self._choices = choices
         self._instructions = instructions
         self._unicode = unicode
         self._clock = clock
@@ -225,8 +304,13 @@ class CompressionPreview(Screen[Decision]):
         """Allow what is possible now: while the summary is edited, it takes all keys but Esc."""
         if action == "apply":
             return self._draft is not None and not self._is_editing
-        if action == "edit":
+        if action in ("edit", "leave_out"):
             return self._checkpoint_is_there and not self._is_editing
+        if action == "diff":
+            can = self._draft is not None and self._before_and_after is not None
+            return can and not self._is_editing
+        if action == "choose":
+            return self._progress.ending is not None and not self._is_editing
         return action != "instruct" or not self._is_editing
 
     def action_apply(self) -> None:
@@ -240,12 +324,35 @@ class CompressionPreview(Screen[Decision]):
         self.query_one(SummaryArea).open()
         self._show()
 
+    def action_leave_out(self) -> None:
+        """Dismiss with the draft, without any summary."""
+        if self._draft:
+            self.dismiss(Applied(self._draft, ""))
+
+    def action_diff(self) -> None:
+        """Show the prompt as the model sees it before and after, as a diff."""
+        if self._draft and self._before_and_after:
+            both = self._before_and_after(self._draft, self._own_summary)
+            self.app.push_screen(BeforeAfterScreen(*both))
+
+    def action_choose(self) -> None:
+        """Give the message under the cursor its next outcome, and plan anew."""
+        chosen = self.query_one(ChoiceList).highlighted
+        started = self._progress.started
+        listed = {outcome.key: outcome for outcome in started.outcomes} if started else {}
+        outcome = listed.get(chosen.key) if chosen else None
+        if outcome is None or outcome.why == "checkpoint" or outcome.what == "age":
+            return
+        choices: dict[str, OwnChoice] = dict(self._choices)
+        choices[outcome.key] = NEXT_CHOICE[outcome.what]
+        self.dismiss(StartOver(self._instructions, choices))
+
     def action_instruct(self) -> None:
         """Ask for instructions, and dismiss with them."""
 
         def start_over(answer: str | None) -> None:
             if answer and answer.strip():
-                self.dismiss(StartOver(answer.strip()))
+                self.dismiss(StartOver(answer.strip(), self._choices))
 
         question = Question(INSTRUCTIONS_QUESTION, self._instructions, "write it anew")
         self.app.push_screen(question, start_over)
@@ -282,7 +389,18 @@ class CompressionPreview(Screen[Decision]):
         """The summary as the user changed it; None if it is as it was."""
         checkpoint = self._draft and self._draft.checkpoint
         text = clean(self.query_one(SummaryArea).text).strip()
-        return text if checkpoint and text != clean(checkpoint.summary).strip() else None
+        if not checkpoint or text == self._untouched:
+            return None
+        return text
+
+    @property
+    def _untouched(self) -> str:
+        """The text to edit: the summary, or the one that was rejected. Only once it was edited
+        is a rejected one applied."""
+        checkpoint = self._draft.checkpoint if self._draft else None
+        if checkpoint is None:
+            return ""
+        return clean(checkpoint.summary).strip() or self._progress.rejected.strip()
 
     def _show(self) -> None:
         self._frame = None
@@ -305,7 +423,7 @@ class CompressionPreview(Screen[Decision]):
             area.follow(self._progress.summary)
         elif draft is not self._shown_draft:
             self._shown_draft = draft
-            area.follow(clean(draft.checkpoint.summary) if draft.checkpoint else "")
+            area.follow(self._untouched)
         self._update("summary-title", Content(self._summary_title()))
         ledger = self._progress.ledger.strip()
         self.query_one("#words").set_class(bool(ledger), "with-ledger")
@@ -315,8 +433,12 @@ class CompressionPreview(Screen[Decision]):
         if self._is_editing:
             return "Summary, yours to edit"
         if self._draft is None:
-            return "Summary, as it is written"
-        return "Summary" if self._draft.checkpoint else "No summary: nothing is folded"
+            return reading_words(self._progress) or "Summary, as it is written"
+        if self._draft.checkpoint is None:
+            return "No summary: nothing is folded"
+        if self._draft.checkpoint.summary:
+            return "Summary"
+        return REJECTED if self._progress.rejected else "No summary: only the ledger is kept"
 
     def _show_said(self) -> None:
         said, ending = self.query_one("#said", Static), self._progress.ending
@@ -395,6 +517,8 @@ def preview_words(progress: CompressionProgress, summary: str | None) -> str:
 def _words_before(progress: CompressionProgress) -> str:
     if progress.started is None:
         return "Looking at what could be folded. Nothing changes by that."
+    if reading := reading_words(progress):
+        return f"Nothing has changed yet. {reading}."
     if progress.problems:
         return f"Nothing has changed yet. {progress.problems[-1]}"
     return "Nothing has changed yet. You can apply it, or edit the summary, once it is written."

@@ -25,6 +25,7 @@ from ollm_tui.core.compression_events import (
     Stage,
     StageReached,
     SummaryArrived,
+    SummaryReading,
     SummaryRejected,
     UserMessagesFill,
 )
@@ -57,6 +58,10 @@ class CompressionProgress:
         self.ledger = ""
         self.problems: list[str] = []
         """What went wrong on the way, and what only the user can change, in words."""
+        self.reading: SummaryReading | None = None
+        """What the model reads before it writes; None while it does not."""
+        self.rejected = ""
+        """The last summary that was rejected; the user may still edit and use it."""
         self.checkpoint: Checkpoint | None = None
         self.ending: Ending | None = None
         self.is_edited = False
@@ -71,9 +76,14 @@ class CompressionProgress:
                 self.stage = event.stage
             case MessageFolded():
                 self.folded.append(event.message_id)
+            case SummaryReading():
+                self.reading = event
             case SummaryArrived():
+                self.reading = None
                 self._write(event)
             case SummaryRejected():
+                self.reading = None
+                self.rejected = clean(event.text) or self.rejected
                 self.problems.append(rejection_line(event))
             case LedgerMade():
                 self.ledger = clean(event.text)
@@ -178,3 +188,12 @@ class CompressionProgress:
 def tokens_of(outcomes: Sequence[Outcome]) -> tuple[int, int]:
     """Return the tokens of some outcomes before and after."""
     return sum(outcome.tokens for outcome in outcomes), sum(outcome.after for outcome in outcomes)
+
+
+def reading_words(progress: CompressionProgress) -> str:
+    """Return how much the model reads before it writes; empty while it does not."""
+    reading = progress.reading
+    if reading is None or not progress.is_running:
+        return ""
+    done = "" if reading.fraction is None else f", {reading.fraction:.0%}".replace("%", " %")
+    return f"Reading {reading.tokens:,} tokens{done}"

@@ -73,9 +73,14 @@ OUTCOME_GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
 PREVIEW_KEYS = (
     ("preview.apply", "apply"),
     ("preview.edit", "edit the summary"),
+    ("preview.leave_out", "without it"),
+    ("preview.choose", "keep/excerpt/fold"),
+    ("preview.diff", "before/after"),
     ("preview.instructions", "instructions"),
     ("preview.leave", "leave, nothing changes"),
 )
+REJECTED = "Rejected; edit it to use it, or go without"
+BEFORE_AFTER = "What the model sees: - before, + after"
 EDITING_KEYS = (("preview.leave", "done editing"),)
 EDITING = "You are editing the summary; the model will read it in the place of the messages."
 INSTRUCTIONS_QUESTION = (

@@ -14,6 +14,7 @@ from ollm_tui.tui.context import context_entries
 from ollm_tui.tui.context.context_lines import MESSAGE_ACTIONS
 from ollm_tui.tui.context.prompt_screen import PromptScreen, export_prompt, prompt_screen
 from ollm_tui.tui.context.screen import CompactAbove, ContextScreen, GoTo
+from ollm_tui.tui.context.window import window
 from ollm_tui.tui.context.words import effect
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.tools.tool_display import ToolDisplay
@@ -44,7 +45,9 @@ async def trust(chat: ChatPort, argument: str) -> None:
         asking.focus()  # a turn waits for that; from there the key leads on
         return
     if bar is None:
-        raise UsageError("nothing is asked now", "a folder with AGENTS.md, or a new hook, asks")
+        raise UsageError(
+            "nothing is asked now", "a folder with AGENTS.md or settings, or a new hook, asks"
+        )
     question = bar.questions[0]
     answers = {**question.answers, **{word: word for word in question.answers.values()}}
     if not argument:
@@ -52,13 +55,12 @@ async def trust(chat: ChatPort, argument: str) -> None:
     elif argument in ("v", "view") and question.text:
         chat.ask(PromptScreen("What you are asked about", "", question.text))
     elif argument == "later" or argument in answers:
-        reply = "" if argument == "later" else await question.give(answers[argument])
+        reply = question.later if argument == "later" else await question.give(answers[argument])
         bar.drop(question.subject)
         # Also where more is asked: what is typed next is meant for the prompt, not as an answer.
         chat.screen.set_focus(chat.prompt)
         # Behind the focus through both queues: the keys it shows would take the place of this.
-        words = reply or "not now; it is asked again next time"
-        chat.prompt.call_later(chat.screen.call_later, chat.tell, words)
+        chat.prompt.call_later(chat.screen.call_later, chat.tell, reply)
     elif chat.screen.focused is not bar:
         known = ", ".join((*question.answers.values(), "view", "later"))
         raise UsageError(f"{visible(argument)} is no answer to that", f"there are: {known}")
@@ -130,6 +132,7 @@ def _show_change(chat: ChatPort, before: Marks) -> None:
 ACTIONS: Mapping[str, Action] = {
     "context.breakdown": breakdown,
     "context.trust": trust,
+    "context.window": window,
     "context.pin": pin,
     "context.leave_out": leave_out,
     "context.fold": fold,

@@ -10,7 +10,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import about
-from ollm_tui.engine.project.project_context import GIT, TREE
+from ollm_tui.engine.project.project_context import COMPUTED
 from ollm_tui.tui.context.words import ENTRY_KEYS, HOW_TO_ADD, NO_ENTRIES
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
@@ -45,7 +45,7 @@ async def _add(chat: ChatPort, rest: str) -> None:
     if name := _only_name(rest):  # a file may go by its own name
         key, words = name, rest
     notes, project = chat.conversation.notes, chat.app.workspace.project
-    if key in (TREE, GIT) and not words:
+    if key in COMPUTED and not words:
         await project.add(notes, key)
     elif not words.strip():
         raise UsageError("what is to be added?", HOW_TO_ADD)
@@ -56,7 +56,7 @@ async def _add(chat: ChatPort, rest: str) -> None:
     entry = next(each for each in notes.all if each.key == key)
     # With the first words: who gave no name sees that the first word was taken for one.
     start = "" if entry.origin else f", “{visible(_first_words(entry)[:START_CHARACTERS])}”"
-    cost = _cost(chat.conversation, entry)
+    cost = cost_of(chat.conversation, entry)
     _tell(chat, f"{visible(key)}{start} is in every prompt now: {cost} tokens")
 
 
@@ -66,6 +66,16 @@ async def _add_file(chat: ChatPort, key: str, name: str) -> None:
         raise UsageError(f"{found.name} is an image", "@ in a message sends it once")
     origin = f"{FILE}{found.name}"
     await chat.conversation.notes.add(key, found.content, origin=origin)
+
+
+async def _project(chat: ChatPort, _rest: str) -> None:
+    """Add all that can be computed of the project: tree, git, tasks, errors."""
+    added = await chat.app.workspace.project.add_all(chat.conversation.notes)
+    if not added:
+        raise UsageError("there is nothing to add of this project", HOW_TO_ADD)
+    entries = (each for each in chat.conversation.notes.all if each.key in added)
+    costs = (f"{each.key} {cost_of(chat.conversation, each)}" for each in entries)
+    _tell(chat, f"in every prompt now: {', '.join(costs)} tokens; /context remove NAME")
 
 
 async def _remove(chat: ChatPort, key: str) -> None:
@@ -82,7 +92,7 @@ async def _refresh(chat: ChatPort, _rest: str) -> None:
     """Read files, tree and git state again."""
     notes, done = chat.conversation.notes, 0
     for entry in notes.all:
-        if entry.origin in (TREE, GIT):
+        if entry.origin in COMPUTED:
             await chat.app.workspace.project.add(notes, entry.key)
         elif entry.origin.startswith(FILE):
             await _add_file(chat, entry.key, entry.origin.removeprefix(FILE))
@@ -111,7 +121,7 @@ async def _list(chat: ChatPort, _rest: str) -> None:
 
 def _choice(conversation: Conversation, entry: ContextEntry) -> Choice:
     note = entry.problem or about(entry)
-    mark = "" if entry.problem else _cost(conversation, entry)
+    mark = "" if entry.problem else cost_of(conversation, entry)
     return Choice(entry.key, visible(entry.key), f"{note} · {entry.priority}", mark)
 
 
@@ -120,7 +130,8 @@ def _first_words(entry: ContextEntry) -> str:
     return until + " ".join(entry.content[:FIRST_CHARACTERS].split())
 
 
-def _cost(conversation: Conversation, entry: ContextEntry) -> str:
+def cost_of(conversation: Conversation, entry: ContextEntry) -> str:
+    """Return how many tokens an entry takes in every prompt, in words; empty if it is not sent."""
     kind = "note" if entry.is_users_own else "data"
     key = f"{kind}:{entry.key}"
     items = (item for item in conversation.context().items if item.key == key)
@@ -145,6 +156,7 @@ def _tell(chat: ChatPort, text: str) -> None:
 
 _SUBCOMMANDS: Mapping[str, Callable[[ChatPort, str], Awaitable[None]]] = {
     "add": _add,
+    "project": _project,
     "remove": _remove,
     "list": _list,
     "refresh": _refresh,

@@ -366,7 +366,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             gauge.show(self._view)
             keys.show(*self._key_words().items())
         else:
-            gauge.show(self._conversation.preview(armed.change), "as it would be")
+            gauge.show(self._conversation.preview(armed.change), caption="as it would be")
             keys.show((f"breakdown.{armed.action}", "again: do it"), ("breakdown.close", "not"))
 
     def _key_words(self) -> dict[str, str]:

@@ -63,6 +63,12 @@ NO_ENTRIES = (
 ENTRY_KEYS = "Enter to /context remove   Esc close"
 HOW_TO_ADD = "/context add NAME words, add NAME @file, add tree, add git"
 
+# The window
+
+HOW_TO_RESIZE = "/window 16k changes it, /window auto chooses"
+WHY_NOT_RESIZED = "the server does not say how large its window is"
+RELOADS = "reloads the model"
+
 # The prompt page
 
 EMPTY_PROMPT = "Nothing would be sent: there is no system prompt, and nothing was said yet."

@@ -13,7 +13,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
+from ollm_tui.services.tokens.prompt_count import GROUPS
+from ollm_tui.tui.gauge.gauge_bar import EIGHTHS, MARKS, PARTIAL, Cell, Characters, characters_for
 from ollm_tui.tui.gauge.gauge_line import COLOURS, Line, Reading, Text, gauge_line
 
 if TYPE_CHECKING:
@@ -21,20 +22,28 @@ if TYPE_CHECKING:
     from ollm_tui.services.tokens.prompt_count import Count
 
 
-_COLOURS = "\n".join(
-    f"& > .gauge--{part} {{ color: {colour}; }}" for part, colour in COLOURS.items()
-)
+QUIET = "55%"
+"""How strong the colours of the bar are while there is plenty of room."""
+
+
+def _style_sheet() -> str:
+    """Return the colours of all parts, each also in its quiet tone."""
+    return "\n".join(
+        f"& > .gauge--{part} {{ color: {colour}; }}\n"
+        f"& > .gauge--quiet-{part} {{ color: {colour if ' ' in colour else f'{colour} {QUIET}'}; }}"
+        for part, colour in COLOURS.items()
+    )
 
 
 class Gauge(Widget, can_focus=False):
     """One line with a bar, numbers and words; numbers that are only estimated carry ≈."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = {f"gauge--{part}" for part in COLOURS}
+    COMPONENT_CLASSES = {f"gauge--{tone}{part}" for part in COLOURS for tone in ("", "quiet-")}
     DEFAULT_CSS = f"""
     Gauge {{
         height: 1;
-        {_COLOURS}
+        {_style_sheet()}
         & > .gauge--over {{ text-style: bold; }}
     }}
     """
@@ -55,10 +64,11 @@ class Gauge(Widget, can_focus=False):
         self._line = Line((), ())
         """The line as it was last drawn."""
 
-    def show(self, view: ContextView, note: str = "") -> None:
-        """Show a context, and a note where there is room: the speed, what was cached."""
+    def show(self, view: ContextView, note: str = "", *, caption: str = "") -> None:
+        """Show a context, and a note where there is room: the speed, what was cached. A caption
+        says what kind of context it is, and is there in every state."""
         alarm = self._shown.alarm if self._shown else ""
-        self._shown = Reading.of(view, visible(note), alarm)
+        self._shown = Reading.of(view, visible(note), alarm)._replace(caption=caption)
         self._draw(self._shown)
 
     def show_words(self, text: str) -> None:
@@ -102,10 +112,7 @@ class Gauge(Widget, can_focus=False):
         """Draw the bar, the numbers, and what happens next."""
         if self._reading:
             self._line = self.line
-        characters = self.characters
-        segments = [
-            Segment(characters[kind] * cells, self._style(kind)) for kind, cells in self._line.bar
-        ]
+        segments = [self._segment(cell) for cell in self._line.bar]
         if segments:
             segments.append(Segment(" ", self.rich_style))
         segments += [Segment(text, self._style(look)) for look, text in self._line.texts]
@@ -115,6 +122,21 @@ class Gauge(Widget, can_focus=False):
             more = Segment("…" if self._unicode else "~", segments[-1].style)
             strip = Strip([*strip.crop(0, width - 1), more])
         return strip.crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
+
+    def _segment(self, cell: Cell) -> Segment:
+        """Draw one cell: a whole one, a mark on what is behind it, or a part of two kinds."""
+        characters, tone = self.characters, "quiet-" if self._line.is_quiet else ""
+        style = self._style(f"{tone}{cell.kind}")
+        if cell.rest is None:
+            return Segment(characters[cell.kind], style)
+        is_coloured = self._unicode and not self.app.no_color
+        behind = self._style(f"{tone}{cell.rest}").color if cell.rest in GROUPS else None
+        if cell.kind in MARKS:
+            return Segment(characters[cell.kind], style + Style(bgcolor=behind))
+        if not is_coloured and not (self._unicode and behind is None):
+            kind = cell.kind if cell.eighths * 2 >= EIGHTHS else cell.rest
+            return Segment(characters[kind], self._style(f"{tone}{kind}"))
+        return Segment(PARTIAL[cell.eighths - 1], style + Style(bgcolor=behind))
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"gauge--{part}")

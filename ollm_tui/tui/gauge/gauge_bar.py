@@ -1,10 +1,10 @@
-"""The stacked bar of the gauge: how many cells each part of the window takes, and the marks."""
+"""The stacked bar of the gauge, in true proportion: what each of its cells shows, and the marks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ollm_tui.services.tokens.prompt_count import GROUPS, Group, Parts, shared_out
 
@@ -18,10 +18,20 @@ MARKS: tuple[MarkKind, ...] = ("trigger", "snapshot")
 Run = tuple[Kind, int]
 """A number of cells in a row that are of one kind."""
 
-LEAST_CELLS = 11
-"""Enough for a cell each: seven segments, two more pieces where marks cut them, and two marks."""
+EIGHTHS = 8
+PARTIAL = "▏▎▍▌▋▊▉"
+"""The left one to seven eighths of a cell."""
 
 Characters = Mapping[Kind, str]
+
+
+class Cell(NamedTuple):
+    """One cell: what it stands for, how much of it, and what stands in the rest of it."""
+
+    kind: Kind
+    eighths: int = EIGHTHS
+    rest: Kind | None = None
+    """What is behind a mark, or right of the eighths."""
 
 
 def _characters(drawn: str) -> Characters:
@@ -41,26 +51,66 @@ def characters_for(*, unicode: bool, no_color: bool) -> Characters:
     return WITHOUT_COLOUR if no_color else COLOURED
 
 
-def bar(parts: Parts, room: Room, width: int) -> list[Run]:
-    """Return the window from left to right in exactly this many cells.
+def bar(parts: Parts, room: Room, width: int) -> list[Cell]:
+    """Return the window from left to right in exactly this many cells, in true proportion.
 
-    From LEAST_CELLS on, every part that is not empty has at least one. A mark has a cell of
-    its own and stands where its tokens are: left of what is free once they are reached.
+    Every boundary is where its tokens are, to the eighth of a cell. A mark takes the place of a
+    cell and moves nothing.
     """
-    positions: list[tuple[MarkKind, int]] = [
-        ("trigger", min(parts.fixed + room.trigger, room.limit)),
-        ("snapshot", room.snapshot),
-    ]
-    marks = sorted(positions, key=lambda mark: mark[1]) if width >= LEAST_CELLS else []
-    pieces = list(_cut(_segments(parts, room), marks))
-    cells = share_cells([tokens for _, tokens in pieces], max(width - len(marks), 0))
-    runs: list[Run] = []
-    for (kind, _), count in zip(pieces, cells, strict=True):
-        # The cells of the marks were taken off the width before.
-        count = 1 if kind in MARKS else count
-        if count:
-            runs.append((kind, count))
-    return runs
+    segments = _segments(parts, room)
+    window = max(sum(tokens for _, tokens in segments), 1)
+    total = width * EIGHTHS
+    ends = _ends([tokens for _, tokens in segments], window, total)
+    cells = [_cell(segments, ends, at * EIGHTHS) for at in range(width)]
+    positions: dict[MarkKind, int] = {
+        "trigger": min(parts.fixed + room.trigger, room.limit),
+        "snapshot": room.snapshot,
+    }
+    taken: set[int] = set()
+    for kind, tokens in positions.items():
+        at = min(tokens * width // window, width - 1)
+        # Where both are in one cell, the one with fewer tokens stays left.
+        at = at if at not in taken else at + 1 if tokens >= min(positions.values()) else at - 1
+        if 0 <= at < width:
+            taken.add(at)
+            cells[at] = Cell(kind, EIGHTHS, cells[at].kind)
+    return cells
+
+
+def _ends(tokens: Sequence[int], window: int, total: int) -> list[int]:
+    """Return where each segment ends, in eighths; what is there has one at least."""
+    ends: list[int] = []
+    reached = end = 0
+    for number in tokens:
+        reached += number
+        exact = (reached * total * 2 + window) // (window * 2)
+        end = min(max(exact, end + bool(number)), total)
+        ends.append(end)
+    return ends
+
+
+def _cell(segments: Sequence[Run], ends: Sequence[int], start: int) -> Cell:
+    """Return the cell that begins at an eighth. Where several segments meet in it, the first
+    one that reaches far is drawn up to its end, the next behind it."""
+    inside: list[tuple[Kind, int]] = []
+    before = start
+    for (kind, _), end in zip(segments, ends, strict=True):
+        if end > before and before < start + EIGHTHS:
+            inside.append((kind, min(end, start + EIGHTHS) - before))
+            before = min(end, start + EIGHTHS)
+    if not inside:
+        return Cell(segments[-1][0])
+    if len(inside) == 1:
+        return Cell(inside[0][0])
+    # Used up to here, free from there: that boundary is the one that must be right.
+    used = [part for part in inside if part[0] in GROUPS]
+    if used and len(used) < len(inside):
+        reached = sum(eighths for _, eighths in used)
+        return Cell(max(used, key=lambda part: part[1])[0], reached, inside[len(used)][0])
+    if not used:  # free room and reserve: which of them has the cell says enough
+        return Cell(max(inside, key=lambda part: part[1])[0])
+    kind, eighths = inside[0]
+    return Cell(kind, eighths, max(inside[1:], key=lambda part: part[1])[0])
 
 
 def share_cells(tokens: Sequence[int], width: int) -> list[int]:
@@ -86,19 +136,3 @@ def _segments(parts: Parts, room: Room) -> list[Run]:
     free = max(0, room.limit - parts.total)
     reserve = max(0, room.window - max(room.limit, parts.total))
     return [*used, ("free", free), ("reserve", reserve)]
-
-
-def _cut(segments: Sequence[Run], marks: Sequence[tuple[MarkKind, int]]) -> Iterator[Run]:
-    """Yield the segments, cut where a mark stands; a mark itself has no tokens."""
-    left = list(marks)
-    at = 0
-    for kind, tokens in segments:
-        end = at + tokens
-        # The reserve comes last, so it takes every mark that is left.
-        while left and (left[0][1] < end or kind == "reserve"):
-            mark, position = left.pop(0)
-            yield kind, max(position - at, 0)
-            yield mark, 0
-            at = max(position, at)
-        yield kind, max(end - at, 0)
-        at = end

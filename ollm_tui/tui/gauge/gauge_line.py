@@ -9,25 +9,28 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from textual.content import Content
 
 from ollm_tui.core.counts import short_count
-from ollm_tui.services.tokens.prompt_count import GROUPS, Count, Parts
-from ollm_tui.tui.gauge.gauge_bar import LEAST_CELLS, MARKS, Characters, Kind, Run, bar
+from ollm_tui.services.tokens.prompt_count import GROUPS, Count, Parts, Source
+from ollm_tui.tui.gauge.gauge_bar import MARKS, Cell, Characters, Kind, bar
 
 if TYPE_CHECKING:
     from ollm_tui.core.session.session import Metadata
     from ollm_tui.engine.context.budget import Room
     from ollm_tui.engine.context.context_view import CompressesAt, ContextView
 
-FULL, COMPACT = 98, 70
-"""Widths from which there is room for a bar with the long and with the short numbers; a
-terminal of 100 columns leaves 98."""
+FULL, COMPACT, LEAST = 98, 70, 40
+"""Widths from which there is room for a bar with the long numbers, with the short ones, and with
+the percentage only; a terminal of 100 columns leaves 98."""
+WIDEST = 80
+"""The most cells of a bar: a longer one would say no more."""
+FULL_SHARE = 0.9
+"""The share of the limit from which a window that nobody compresses is nearly full."""
+QUIET_SHARE = 0.6
+"""The share of the window up to which the gauge is quiet."""
 DRAFT_SHOWN = 200
 """The tokens of a draft from which the gauge mentions it."""
 BETWEEN = "   "
 """Stands between the facts of a note; where there is no room for all, the last are left out."""
-NEAR_SHARE = 0.9
-"""The share of the compression trigger from which it counts as near."""
-
-State = Literal["calm", "near", "over", "alarm", "unknown", "empty"]
+State = Literal["quiet", "filling", "full", "over", "alarm", "unknown"]
 Look = Literal["numbers", "words", "near", "over"]
 """The style of a text: the name of a component class of the gauge."""
 GAP = "   "
@@ -50,6 +53,8 @@ class Reading(NamedTuple):
     """About how many tokens the draft in the prompt would add."""
     compresses: CompressesAt = "never"
     """When the context is compressed automatically, if ever."""
+    caption: str = ""
+    """What kind of context it is, if not that of now."""
 
     @classmethod
     def of(cls, view: ContextView, note: str = "", alarm: str = "") -> Reading:
@@ -76,6 +81,11 @@ class Reading(NamedTuple):
         return self._replace(parts=parts, estimated=count.source == "estimated")
 
     @property
+    def source(self) -> Source:
+        """Where its numbers are from, as far as that is shown."""
+        return "estimated" if self.estimated else "exact"
+
+    @property
     def draft_fits(self) -> bool:
         """Whether the draft may be sent: it has to fit beside the whole context, or, if that can be
         compressed, beside what no compression makes smaller."""
@@ -91,10 +101,16 @@ class Reading(NamedTuple):
             return "over"
         if self.room is None:
             return "unknown"
-        if not self.parts.conversation:
-            return "empty"
-        near = self.parts.conversation >= self.room.trigger * NEAR_SHARE
-        return "near" if near else "calm"
+        if self.parts.total < self.room.window * QUIET_SHARE:
+            return "quiet"
+        # Only where nothing is done about it by itself is a nearly full window a matter.
+        is_full = self.compresses == "never" and self.parts.total >= self.room.limit * FULL_SHARE
+        return "full" if is_full else "filling"
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is wrong and there is plenty of room: then no colour is needed."""
+        return self.state == "quiet"
 
 
 class Text(NamedTuple):
@@ -107,35 +123,47 @@ class Text(NamedTuple):
 class Line(NamedTuple):
     """The whole line: the bar, then the texts."""
 
-    bar: tuple[Run, ...]
+    bar: tuple[Cell, ...]
     texts: tuple[Text, ...]
+    is_quiet: bool = False
+
+
+def bar_width(width: int) -> int:
+    """Return the cells of the bar: they depend on the width of the line and on nothing else."""
+    if width < LEAST:
+        return 0
+    return min(width // 2 if width >= FULL else width // 3, WIDEST)
 
 
 def gauge_line(reading: Reading, width: int) -> Line:
-    """Return as much as fits: the note is left out first, then words, then the bar."""
-    has_bar = reading.room is not None and width >= COMPACT
-    least = LEAST_CELLS + 1 if has_bar else 0
+    """Return the bar and as much beside it as fits: the note is left out first, then words."""
+    cells = bar_width(width) if reading.room else 0
+    left = width - cells - bool(cells)
     choices = list(_choices(reading, width))
-    texts = next((each for each in choices if least + _length(each) <= width), choices[-1])
-    if reading.room is None or not has_bar:
-        return Line((), texts)
-    most = width // 2 if width >= FULL else width // 3
-    cells = max(min(width - _length(texts) - 1, most), LEAST_CELLS)
-    return Line(tuple(bar(reading.parts, reading.room, cells)), texts)
+    texts = next((each for each in choices if _length(each) <= left), choices[-1])
+    if reading.room is None or not cells:
+        return Line((), texts, reading.is_quiet)
+    return Line(tuple(bar(reading.parts, reading.room, cells)), texts, reading.is_quiet)
 
 
 def _choices(reading: Reading, width: int) -> Iterator[tuple[Text, ...]]:
     """Yield possible texts, the longest first; the last one is used even if it does not fit."""
-    looks: dict[State, Look] = {"alarm": "over", "over": "over", "near": "near"}
+    looks: dict[State, Look] = {"alarm": "over", "over": "over", "full": "near"}
     look = looks.get(reading.state, "words")
-    numbers = Text("numbers" if look == "words" else look, _numbers(reading, width))
-    long, short = (Text(look, f"  {words}") for words in _words(reading))
+    numbers = Text(
+        "words" if reading.is_quiet else "numbers" if look == "words" else look,
+        _numbers(reading, width),
+    )
+    if reading.caption and reading.state != "alarm":
+        yield numbers, Text(look, f"  {reading.caption}")
     if drafts := _draft(reading):
-        yield numbers, drafts[0], long
-        yield numbers, drafts[0], short
         yield numbers, drafts[0]
         yield numbers, drafts[1]
         return
+    if reading.is_quiet:
+        yield (numbers,)
+        return
+    long, short = (Text(look, f"  {words}") for words in _words(reading))
     facts = reading.note.split(BETWEEN) if reading.note and width >= COMPACT else []
     while facts:
         yield numbers, long, Text("words", BETWEEN + BETWEEN.join(facts))
@@ -164,17 +192,15 @@ def _draft(reading: Reading) -> tuple[Text, Text] | None:
 
 def _words(reading: Reading) -> tuple[str, str]:
     """Return what happens next, in a sentence and in a word or two."""
-    limit, free = (reading.room.limit, reading.room.free) if reading.room else (0, 0)
+    limit = reading.room.limit if reading.room else 0
     match reading.state:
         case "alarm":
             return f"ALARM: {reading.alarm}", f"ALARM: {reading.alarm}"
         case "over":
-            return reading.words, f"too long: {limit:,} fit"
+            return reading.words, f"too long: {short_count(limit)} fit"
         case "unknown":
             return reading.words, "window unknown"
-        case "empty":
-            return f"nothing said yet: {free:,} tokens fit", "nothing said yet"
-        case "near" | "calm":
+        case "quiet" | "filling" | "full":
             return reading.words, _what_is_next(reading)
 
 
@@ -286,7 +312,8 @@ def _parts(view: ContextView, characters: Characters, *, marks: bool) -> Iterato
 
 
 def times_words(metadata: Metadata) -> str:
-    """Return how often the context was compressed so far; "" if it was not."""
-    count = metadata.compression_count
+    """Return how often the context was compressed so far; "" if it was not. What was undone, and
+    what a restore brought along, does not count."""
+    count = sum(not entry.undone_at for entry in metadata.compression_history)
     often = "once" if count == 1 else f"{count:,} times"
     return f"compressed {often}" if count else ""

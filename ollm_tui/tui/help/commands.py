@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from textual import on
 from textual.binding import Binding
-from textual.widgets import Input
 
 from ollm_tui.services.logs import recent_events
 from ollm_tui.tui.chat.port import Action, ChatPort
@@ -49,14 +47,27 @@ class CommandPalette(Picker):
             watcher=lambda choice: self.say(descriptions[choice.key] if choice else ""),
         )
 
-    @on(Input.Changed)
-    def begin_with_likely(self, event: Input.Changed) -> None:
-        """Put titles that begin with the words first: those are likely meant."""
-        words = event.value.casefold()
-        found = sorted(
-            self._choices, key=lambda choice: not choice.text.casefold().startswith(words)
-        )
-        self.show(found, found[0].key)
+
+class LogViewer(Picker):
+    """Lists what was logged, the newest first."""
+
+    RANKS = False
+
+
+class RecentCommands:
+    """The commands that were chosen in the palette, the latest first."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+
+    def note(self, command_id: str) -> None:
+        """Make a command the latest."""
+        self._ids = [command_id, *(one for one in self._ids if one != command_id)]
+
+    def first(self, entries: Iterable[PaletteEntry]) -> list[PaletteEntry]:
+        """Return the entries, those used before all others."""
+        places = {command_id: at for at, command_id in enumerate(self._ids)}
+        return sorted(entries, key=lambda entry: places.get(entry.id, len(places)))
 
 
 def _choice(entry: PaletteEntry) -> Choice:
@@ -79,12 +90,14 @@ def palette(chat: ChatPort, _argument: str) -> None:
         if command.id != "screen.palette"
     ]
     entries.reverse()
+    recent = chat.app.part(RecentCommands, RecentCommands)
 
     async def run(command_id: str | None) -> None:
         if command_id:
+            recent.note(command_id)
             await chat.command(command_id)
 
-    chat.ask(CommandPalette(entries), run)
+    chat.ask(CommandPalette(recent.first(entries)), run)
 
 
 def keys(chat: ChatPort, _argument: str) -> None:
@@ -146,7 +159,7 @@ async def log(chat: ChatPort, _argument: str) -> None:
         viewer.say("   ".join(f"{name}: {value}" for name, value in event.items()))
 
     empty = "The log is empty: nothing went wrong."
-    viewer = Picker("Log", choices, empty=empty, keys="Esc close", watcher=describe)
+    viewer = LogViewer("Log", choices, empty=empty, keys="Esc close", watcher=describe)
     chat.ask(viewer)
 
 

@@ -89,7 +89,12 @@ class ShellLine:
     def foreground(self) -> str | None:
         """The job that is waited for: it can be stopped, or moved to the background."""
         conversation = self._chat.opened
-        return self._foreground.get(conversation.session_id) if conversation else None
+        return self._waited_for_in(conversation.session_id) if conversation else None
+
+    def _waited_for_in(self, session_id: str) -> str | None:
+        waited = self._foreground.get(session_id)
+        # Its end is heard of a moment after it: what the user sends in between is not refused.
+        return waited if waited and self.jobs.job(waited).running else None
 
     @property
     def movable(self) -> str | None:
@@ -173,7 +178,7 @@ class ShellLine:
         if not self.jobs.service.is_ours(job.id):
             self.jobs.to_background(job.id)  # raises the JobError
         if not self.is_waited_for(job):
-            if self._foreground.get(job.session_id):
+            if self._waited_for_in(job.session_id):
                 raise UsageError("another command is in the foreground", "move it away first")
             self._foreground[job.session_id] = job.id
             self._stream.begin(job)

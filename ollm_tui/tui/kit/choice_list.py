@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+
+from ollm_tui.tui.kit.ranking import Query, ranked
 
 LEAST_TEXT = 10
 """Cells of the text below which the note is left out."""
@@ -58,7 +59,7 @@ class LineDrawing(NamedTuple):
 
     width: int
     mark_width: int
-    match: re.Pattern[str] | None
+    query: Query
     """What is bold in the text."""
     unicode: bool
 
@@ -94,10 +95,10 @@ class LineDrawing(NamedTuple):
 
     def _with_matches(self, text: str, style: Style) -> Iterator[Segment]:
         end = 0
-        for found in self.match.finditer(text) if self.match else ():
-            yield Segment(text[end : found.start()], style)
-            yield Segment(found[0], style + _BOLD)
-            end = found.end()
+        for start, stop in self.query.spans(text):
+            yield Segment(text[end:start], style)
+            yield Segment(text[start:stop], style + _BOLD)
+            end = stop
         yield Segment(text[end:], style)
 
 
@@ -163,17 +164,20 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
 
         choice: Choice
 
-    def __init__(self, *, empty: str = "", unicode: bool = True, **options: Any) -> None:
+    def __init__(
+        self, *, empty: str = "", unicode: bool = True, ranks: bool = False, **options: Any
+    ) -> None:
+        """With `ranks` the filter puts the best first; else the order stays, as that of times."""
         super().__init__(**options)
         self.set_reactive(ChoiceList.empty, empty)
         self._unicode = unicode
+        self._ranks = ranks
         self._choices: Sequence[Choice] = ()
         self._choosable: list[int] = []
         self._headings: list[int] = []
         self._searched: list[str] | None = None
         """What the filter searches, made with the first filter: most lists are never filtered."""
-        self._filter_words: list[str] = []
-        self._match: re.Pattern[str] | None = None
+        self._query = Query("")
         self._mark_width = 0
         self._lines: list[int] = []
         """The choices that pass the filter and the headings over them, as indexes."""
@@ -195,13 +199,11 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def filter(self, words: str) -> int:
         """Show only choices with every word in their texts; returns how many are left."""
-        before = self.highlighted
-        self._filter_words = words.casefold().split()
-        # The longest first, because the first alternative that matches is marked.
-        either = "|".join(map(re.escape, sorted(self._filter_words, key=len, reverse=True)))
-        self._match = re.compile(either, re.IGNORECASE) if either else None
+        before, was = self.highlighted, self._query
+        self._query = Query(words)
         left = self._narrow()
-        self._settle(before, before.key if before else None, 0)
+        keeps = before and not (self._ranks and self._query.words != was.words)
+        self._settle(before, before.key if before and keeps else None, 0)
         return left
 
     @property
@@ -266,13 +268,18 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
     def _narrow(self) -> int:
         """Filter the lines; returns how many are left. Headings stay if a choice below does."""
         left = self._choosable
-        if self._filter_words and self._searched is None:
+        if self._query.words and self._ranks:
+            lines = (self._choices[at] for at in left)
+            best = ranked(self._query, ((one.text, f"{one.note}\n{one.words}") for one in lines))
+            self._lines = [left[at] for at in best]
+            return len(best)
+        if self._query.words and self._searched is None:
             self._searched = [
                 f"{choice.text}\n{choice.note}\n{choice.words}".casefold()
                 for choice in self._choices
             ]
         searched = self._searched or []
-        for word in self._filter_words:
+        for word in self._query.words:
             left = [at for at in left if word in searched[at]]
         ends = [*self._headings[1:], len(self._choices)]
         kept = [
@@ -360,7 +367,7 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         return [Segment(f" {lines[y]}", self._style("note"))] if y < len(lines) else []
 
     def _segments(self, choice: Choice, ground: Style, highlighted: bool) -> list[Segment]:
-        drawing = LineDrawing(self._room().width, self._mark_width, self._match, self._unicode)
+        drawing = LineDrawing(self._room().width, self._mark_width, self._query, self._unicode)
         if choice.heading:
             return drawing.heading(choice.text, self._style("heading"))
         if highlighted:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
+
+import msgspec
 
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
+from ollm_tui.core.unkept_outputs import message_without_outputs, session_without_outputs
 from ollm_tui.services.export.exporting import ExportFormat, export_session
+
+FurtherFormats = Callable[[str, dict[str, Any]], Awaitable[str | None]]
+"""Returns a session in a format of an extension, by its suffix; None if there is none."""
 
 
 async def write_new(name: str, text: str) -> Path:
@@ -40,13 +46,27 @@ def _write(file: Path, text: str) -> None:
         raise StoreError(f"{file} cannot be written: {reason}", "choose another place") from error
 
 
-async def export_to(name: str, session: Session, branch: Sequence[Message]) -> Path:
+async def export_to(
+    name: str,
+    session: Session,
+    branch: Sequence[Message],
+    *,
+    keeps_outputs: bool,
+    further: FurtherFormats | None = None,
+) -> Path:
     """Write a branch of a session into a new file and return its absolute path.
 
+    Where outputs of tools are not kept on disk, they are not in the file either.
     UsageError if the suffix is no format or the name is taken, StoreError if writing fails.
     """
     kind = Path(name).suffix.removeprefix(".").lower()
+    if not keeps_outputs:
+        session = session_without_outputs(session)
+        branch = [message_without_outputs(message) for message in branch]
     if kind not in get_args(ExportFormat):
+        tree = export_session(session, branch, "json") if further else ""
+        if further and (text := await further(kind, msgspec.json.decode(tree))) is not None:
+            return await write_new(name, text)
         wrong = f"{visible(kind) or 'that'} is no form to export in"
         raise UsageError(wrong, "end the name in .md, .html or .json")
     return await write_new(name, export_session(session, branch, cast(ExportFormat, kind)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -40,6 +40,9 @@ class PickerOf(ModalScreen[Result | None]):
         Binding("pagedown", "page(1)", "Page down", id="picker.page_down", tooltip="A page down"),
     ]
 
+    RANKS: ClassVar[bool] = True
+    """Whether what fits best comes first; else the order stays, as that of times."""
+
     app: App[Any]
 
     def __init__(
@@ -65,7 +68,8 @@ class PickerOf(ModalScreen[Result | None]):
                 yield Static(Content(self._heading), id="title")
                 yield Static(id="count")
             yield LineInput(placeholder=FIND)
-            yield ChoiceList(empty=self._empty, unicode=not self.app.has_class("-ascii"))
+            unicode = not self.app.has_class("-ascii")
+            yield ChoiceList(empty=self._empty, unicode=unicode, ranks=self.RANKS)
             yield Static(id="about")
             yield Static(Content(self._keys), id="keys")
 

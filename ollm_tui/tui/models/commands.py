@@ -11,7 +11,7 @@ from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.question import Confirmation
-from ollm_tui.tui.models.model_picker import ModelPicker, ability_words
+from ollm_tui.tui.models.model_picker import ModelPicker, ability_words, price_words
 
 
 def choose(chat: ChatPort, argument: str) -> None:
@@ -44,7 +44,7 @@ def _ask(chat: ChatPort) -> None:
         if conversation:
             view = await workspace.preview_model(conversation, provider, model)
             window = effect_words(view)
-        return f"{window}   {ability_words(able)}".strip()
+        return "   ".join(filter(None, (window, ability_words(able), price_words(able))))
 
     choice = conversation and conversation.choice
     current = (choice.provider.name, choice.model) if choice else None

@@ -134,12 +134,18 @@ class ModelPicker(PickerOf[ModelName]):
 
     def _line(self, provider: str, info: ModelInfo) -> Choice:
         key, mark = f"{provider} {info.name}", ""
-        if not info.installed:
+        if not info.chats:
+            self._problems[key] = "it makes vectors, pictures or sounds, and cannot answer"
+        elif not info.installed:
             self._problems[key] = f"fetch it first, in a shell: ollm models pull {info.name}"
         else:
             self._models[key] = (provider, info.name)
-            mark = "*" if self._models[key] == self._current else ""
+            mark = "*" if self._is_current(provider, info) else ""
         return Choice(key, clean(info.name), _facts(info), mark, words=provider)
+
+    def _is_current(self, provider: str, info: ModelInfo) -> bool:
+        current = self._current
+        return current is not None and current[0] == provider and info.is_called(current[1])
 
 
 def ability_words(can: Capabilities) -> str:
@@ -147,6 +153,12 @@ def ability_words(can: Capabilities) -> str:
     named = {"tools": can.tools, "thinking": can.thinking, "images": can.images}
     words = [name if able else f"no {name}" for name, able in named.items() if able is not None]
     return ", ".join(words) or "the server does not say what it can do"
+
+
+def price_words(can: Capabilities) -> str:
+    """Return what a million tokens cost, in and out; empty if that is unknown."""
+    rates = can.card.rates() if can.card else None
+    return f"${rates.input:g} in, ${rates.output:g} out per million tokens" if rates else ""
 
 
 def _waiting(provider: str) -> str:
@@ -164,7 +176,9 @@ def _facts(info: ModelInfo) -> str:
     if not info.installed:
         return "not fetched yet"
     window = short_count(info.max_window) if info.max_window else ""
-    facts = (clean(info.parameters or ""), _size(info.size_bytes), window)
+    away = f"→ {clean(info.remote_host)}" if info.remote_host else ""
+    size = _size(info.size_bytes)
+    facts = (away, clean(info.note), clean(info.parameters or ""), size, window)
     return ", ".join(fact for fact in facts if fact)
 
 

@@ -16,33 +16,54 @@ if TYPE_CHECKING:
 
 Front = Callable[[], "ChatPort"]
 """Returns the chat that is shown now: the prompt outlives a conversation."""
-FREE = frozenset({"context", "decide", "goal", "model"})
+FREE = frozenset({"context", "decide", "goal", "model", "task"})
 """Commands that take other words as well as the values offered."""
+
+COMMON = (
+    *("model", "new", "sessions", "search", "compact", "undo", "context", "snapshot", "restore"),
+    *("goal", "tools", "jobs", "export", "help", "theme", "config", "quit"),
+)
+"""Commands that come first where nothing better tells them apart."""
 
 
 def completions(front: Front) -> list[Completion]:
     """Return every command with a slash name; its values are asked for when they are needed."""
     values: Mapping[str, Callable[[], Sequence[str]]] = {
-        "context": lambda: ("show", "export", "list", "refresh", "clear", *_entries(front)),
+        "context": lambda: (
+            "show",
+            "export",
+            "list",
+            "project",
+            "refresh",
+            "clear",
+            *_entries(front),
+        ),
         "trust": lambda: ("once", "always", "never", "view", "later"),
         "decide": lambda: _decisions(front),
         "goal": lambda: _goal_words(front),
         "mode": lambda: _modes(front),
         "model": lambda: _models(front),
         "provider": lambda: front().app.workspace.models.names,
+        "task": lambda: ("list", "off"),
         "theme": lambda: (AUTOMATIC, *theme_names()),
     }
+    names = {command.slash: command for command in COMMANDS if command.slash}
+    order = dict.fromkeys((*COMMON, *names))
     return [
         Completion(
-            command.slash,
-            command.argument,
-            command.title,
-            values.get(command.slash),
-            is_free=command.slash in FREE,
+            name, names[name].argument, names[name].title, values.get(name), is_free=name in FREE
         )
-        for command in COMMANDS
-        if command.slash
+        for name in order
     ]
+
+
+def further_completions(front: Front) -> list[Completion]:
+    """Return the commands that extensions and MCP servers bring; none before a session is open."""
+    if front().opened is None or not front().app.workspace.additions.has_commands:
+        return []
+    from ollm_tui.tui.extensions.commands import further_commands
+
+    return [Completion(name, "[words]", about) for name, about in further_commands(front())]
 
 
 def file_source(front: Front) -> Callable[[], FileSource]:
@@ -61,7 +82,10 @@ def _entries(front: Front) -> list[str]:
     """Return what can be added to the context without more words, and what can be removed."""
     conversation = front().opened
     keys = [entry.key for entry in conversation.notes.all] if conversation else []
-    return ["add tree", "add git", *(f"remove {key}" for key in keys)]
+    return [
+        *(f"add {name}" for name in ("tree", "git", "tasks", "errors")),
+        *(f"remove {key}" for key in keys),
+    ]
 
 
 def _goal_words(front: Front) -> list[str]:

@@ -26,6 +26,7 @@ class PromptPick(NamedTuple):
 class PromptPicker(PickerOf[PromptPick]):
     """Lists the prompts of this project, then those of others, the latest first."""
 
+    RANKS = False
     BINDINGS = [
         Binding(
             "tab", "widen", "Everything", id="picker.widen", tooltip="Search everything ever said"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ollm_tui.core.intake import UNSAFE
+from ollm_tui.tui.kit.ranking import Query, ranked
 
 
 class Completion(NamedTuple):
@@ -37,8 +38,14 @@ class Option(NamedTuple):
 class Completer:
     """Holds the options for what is being typed, and which of them is chosen."""
 
-    def __init__(self, completions: Iterable[Completion] = ()) -> None:
-        self._completions = {completion.name: completion for completion in completions}
+    def __init__(
+        self,
+        completions: Iterable[Completion] = (),
+        further: Callable[[], Iterable[Completion]] = tuple,
+    ) -> None:
+        self._fixed = {completion.name: completion for completion in completions}
+        self._further = further
+        """Returns the commands that others bring, which come and go."""
         self._values: dict[str, list[str]] = {}
         self._closed = False
         """Whether the user closed the list."""
@@ -46,6 +53,10 @@ class Completer:
         """Whether the user chose an option with the arrow keys."""
         self.options: tuple[Option, ...] = ()
         self.chosen = 0
+
+    @property
+    def _completions(self) -> dict[str, Completion]:
+        return {**{each.name: each for each in self._further()}, **self._fixed}
 
     @property
     def names(self) -> Iterable[str]:
@@ -104,8 +115,13 @@ class Completer:
             is_typed = is_free or argument in self._values.get(name, ())
             is_meant = bool(argument) and not is_typed
         else:
-            is_meant = name.lower() not in self._completions
+            # Only what is written in it: letters here and there may mean something else.
+            is_meant = name.lower() not in self._completions and name.lower() in self._chosen_name
         return self.options[self.chosen] if is_meant else None
+
+    @property
+    def _chosen_name(self) -> str:
+        return self.options[self.chosen].label.lower()
 
     def _matches(self, line: str, column: int) -> Iterable[Option]:
         if not line.startswith("/"):
@@ -118,8 +134,10 @@ class Completer:
         return self._arguments(name, argument)
 
     def _names(self, word: str, rest: str) -> Iterable[Option]:
-        for name in _ranked(word, self._completions):
-            known = self._completions[name]
+        found = list(self._completions.values())
+        lines = ((one.name, one.description) for one in found)
+        for known in (found[at] for at in ranked(Query(word), lines)):
+            name = known.name
             after = rest or " " * bool(known.argument or known.values)
             column = len(name) + 1 + bool(after)
             yield Option(f"/{name}", known.argument, known.description, f"/{name}{after}", column)
@@ -133,16 +151,10 @@ class Completer:
             self._values[name] = [
                 value for value in known.values() if not UNSAFE.search(value) and "\n" not in value
             ]
-        found = _ranked(argument, self._values[name])
+        values = self._values[name]
         if known.is_free:
-            found = [value for value in found if value.lower().startswith(argument.lower())]
-        for value in found:
+            values = [value for value in values if value.lower().startswith(argument.lower())]
+        best = ranked(Query(argument), ((value, "") for value in values))
+        for value in (values[at] for at in best):
             line = f"/{name} {value}"
             yield Option(value, line=line, column=len(line))
-
-
-def _ranked(word: str, names: Iterable[str]) -> list[str]:
-    """Return the names that begin with a word, then those that contain it."""
-    word = word.lower()
-    found = [name for name in names if word in name.lower()]
-    return sorted(found, key=lambda name: not name.lower().startswith(word))

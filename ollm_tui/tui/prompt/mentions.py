@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.counts import counted, short_count
-from ollm_tui.core.errors import ProviderError, UsageError
+from ollm_tui.core.errors import ProviderError, StoreError, ToolError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Attachment
+from ollm_tui.engine.project.file_passages import FoundInFile
 from ollm_tui.services.files.fuzzy import PathIndex
 from ollm_tui.services.files.mentioned_file import (
     FilePreview,
@@ -28,8 +30,12 @@ from ollm_tui.tui.prompt.completion import Option
 from ollm_tui.tui.prompt.completion_list import WIDEST_LABEL
 
 if TYPE_CHECKING:
+    from ollm_tui.services.mcp.server_connection import ServerConnection
     from ollm_tui.tui.chat.port import ChatPort
 
+ASKS_FOR_PASSAGES = "?"
+"""What follows the @ where words in files are looked for, and not names of files."""
+SHORTEST_WORDS = 3
 MOST_OPTIONS = 20
 SOON_SECONDS = 0.2
 """How long to wait for all files before those found so far are shown."""
@@ -49,6 +55,8 @@ class Mentions:
         self._listed_at = 0.0
         self._unreadable = 0
         """How many folders could not be read, as the user was told last."""
+        self._offered: dict[str, FoundInFile] = {}
+        """The passages that were offered last, by their names."""
         self._paths: Sequence[str] = ()
         self._index = PathIndex(())
         # One thread only: an index answers one query after the other.
@@ -56,6 +64,9 @@ class Mentions:
 
     async def options(self, query: str) -> AsyncGenerator[tuple[Option, ...], None]:
         """Yield the files and folders that fit; a path outside of the project if it is complete."""
+        if query.startswith(ASKS_FOR_PASSAGES):
+            yield await self._passages(query.removeprefix(ASKS_FOR_PASSAGES))
+            return
         listing = self._list_files(is_begun=not query)
         done, _ = await asyncio.wait({listing}, timeout=SOON_SECONDS)
         if not done:
@@ -65,11 +76,18 @@ class Mentions:
         yield await self._in_thread(query)
 
     async def exists(self, name: str) -> bool:
-        """Whether a name that was typed in full leads to a file or folder."""
+        """Whether a name that was typed in full leads to a file, folder or resource."""
+        if self._resource(name):
+            return True
         return await asyncio.to_thread(place_of, self._project.root, name) is not None
 
     async def attachment(self, name: str) -> Attachment:
-        """Return a file, or the list of a folder. UsageError if it cannot be sent."""
+        """Return a file, a passage of one, the list of a folder, or a resource of an MCP server.
+        UsageError if it cannot be sent."""
+        if found := self._offered.get(name):
+            return found.attachment
+        if resource := self._resource(name):
+            return await self._read_resource(*resource)
         path = await asyncio.to_thread(place_of, self._project.root, name)
         if path is None:
             raise UsageError(f"there is no file {visible(name)}", "@ and some letters find one")
@@ -79,6 +97,51 @@ class Mentions:
         if found.media_type.startswith("image/"):
             await self._check_images(found.name)
         return found
+
+    def _resource(self, name: str) -> tuple[ServerConnection, str] | None:
+        """The server and the address of `server:address`; None if there is no such server."""
+        mcp = self._chat.app.workspace.additions.mcp
+        server, _, uri = name.partition(":")
+        ready = mcp.ready if mcp and uri else ()
+        return next(((each, uri) for each in ready if each.name == server), None)
+
+    async def _read_resource(self, server: ServerConnection, uri: str) -> Attachment:
+        try:
+            text = await server.read(uri)
+        except ToolError as error:
+            raise UsageError(error.message, "/mcp shows the servers") from error
+        return Attachment(name=f"{server.name}:{uri}", media_type="text/plain", content=text)
+
+    def _resource_options(self, query: str) -> Iterator[Option]:
+        """The resources of servers whose name or address has these letters."""
+        mcp = self._chat.app.workspace.additions.mcp
+        for server in mcp.ready if mcp else ():
+            for each in server.offer.resources:
+                name = f"{server.name}:{each.uri}"
+                if query.lower() in name.lower():
+                    words = each.description or each.name
+                    yield Option(name[:WIDEST_LABEL], description=words, value=name)
+
+    async def _passages(self, words: str) -> tuple[Option, ...]:
+        """Return the passages of files that answer words, with what each costs."""
+        if len(words) < SHORTEST_WORDS:
+            return ()
+        try:
+            found = await self._chat.app.workspace.passages.find(words)
+        except StoreError as error:
+            raise UsageError(error.message, error.hint) from error
+        budget = self._chat.app.workspace.history.recall.budget
+        self._offered = {
+            f"{ASKS_FOR_PASSAGES}{each.name}": each for each in found if each.tokens <= budget
+        }
+        return tuple(
+            Option(
+                visible(each.name),
+                description=f"≈{each.tokens:,} · {' '.join(visible(each.text).split())[:80]}",
+                value=name,
+            )
+            for name, each in self._offered.items()
+        )
 
     async def _check_images(self, name: str) -> None:
         choice = self._chat.front().conversation.choice
@@ -143,7 +206,11 @@ class Mentions:
         path = place_of(self._project.root, query) if query else None
         if path is not None and not {query, f"{query.rstrip('/')}/"} & set(names):
             names.insert(0, query)
-        return tuple(self._option(name) for name in names)
+        resources = islice(self._resource_options(query), MOST_OPTIONS)
+        files = (self._option(name) for name in names)
+        # A colon is rare in the names of files, and in all names of resources.
+        both = (resources, files) if ":" in query else (files, resources)
+        return tuple(islice(chain(*both), MOST_OPTIONS))
 
     def _option(self, name: str) -> Option:
         glance = self._glance(name)
@@ -154,8 +221,8 @@ class Mentions:
         return Option(label, description=f"{cost:>{COST_CELLS}}  {glance.words}", value=name)
 
     def _glance(self, name: str) -> FilePreview:
-        path = self._project.root / Path(name).expanduser()
-        if not path.is_dir():
-            return glance_at_file(path)
+        entry = self._project.files.entry(str(Path(name).expanduser()))
+        if not entry.is_folder:
+            return glance_at_file(entry)
         below = f"{name.rstrip('/')}/"
         return glance_at_folder([each for each in self._paths if each.startswith(below)])

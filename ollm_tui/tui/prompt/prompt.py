@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from textual import events, on
 from textual.app import App
@@ -26,15 +26,6 @@ def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
     return Binding(
         keys, action, title, id=f"prompt.{action}", tooltip=tooltip, show=False, priority=True
     )
-
-
-@runtime_checkable
-class KeysInOrder(Protocol):
-    """An application that leaves priority keys to the prompt, so that none overtakes a letter."""
-
-    async def run_priority_key(self, key: str) -> bool:
-        """Do what a priority key is bound to; returns whether there was such a binding."""
-        ...
 
 
 class Prompt(ChipArea):
@@ -112,6 +103,10 @@ class Prompt(ChipArea):
         """The user pressed Up on an empty prompt while messages wait."""
 
     @dataclass
+    class SendWaitingRequested(Message):
+        """The user pressed Enter on an empty prompt while messages wait."""
+
+    @dataclass
     class LeaveRequested(Message):
         """The user pressed Ctrl+D on an empty prompt."""
 
@@ -121,12 +116,13 @@ class Prompt(ChipArea):
         completions: Sequence[Completion] = (),
         find_files: Callable[[], FileSource] | None = None,
         *,
+        further: Callable[[], Iterable[Completion]] = tuple,
         short: str = "",
     ) -> None:
         """`short` stands for the placeholder where there is no room for it."""
         super().__init__(placeholder)
         self._placeholders = (placeholder, short or placeholder)
-        self._completer = Completer(completions)
+        self._completer = Completer(completions, further)
         self._files = FileCompletion(self, self._completer, find_files, self._suggest)
         self._walk = PromptWalk()
         self._shown = ""
@@ -216,6 +212,8 @@ class Prompt(ChipArea):
         if option := self._completer.meant(self.document.get_line(0)):
             await self._take(option)
         if not self.text.strip():
+            if self.can_take_back:
+                self.post_message(self.SendWaitingRequested())
             return
         try:
             if not self._is_command:
@@ -272,14 +270,6 @@ class Prompt(ChipArea):
             self.post_message(self.LeaveRequested())
 
     async def _on_key(self, event: events.Key) -> None:
-        if not event.is_printable:
-            self.look_for_completions()  # typed in a burst, the text is ahead of the list
-        if event.character == "?" and self.text:
-            return  # within a text it is text, whatever it is bound to
-        if isinstance(self.app, KeysInOrder) and await self.app.run_priority_key(event.key):
-            event.stop()
-            event.prevent_default()
-            return
         # A key bound here is lost to the text area: these two still move the cursor.
         move = {"up": self.action_cursor_up, "down": self.action_cursor_down}.get(event.key)
         if move:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from textual import on
 from textual.binding import Binding
@@ -18,35 +19,45 @@ from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.picker import PickerOf
 from ollm_tui.tui.search.activity import ActivityScreen
+from ollm_tui.tui.search.history_answers import ask, sources
 from ollm_tui.tui.search.hit_list import day_of
 from ollm_tui.tui.search.screen import SearchScreen
-from ollm_tui.tui.search.words import RECALL_KEYS, SPEAKERS
+from ollm_tui.tui.search.words import FILES_TITLE, RECALL_KEYS, RECALL_TITLE, SPEAKERS
 
 CHOSEN = "✓"
 LONGEST_TITLE = 20
 
 
-class PassagePicker(PickerOf[tuple[Passage, ...]]):
-    """Dismisses with the marked passages, or the highlighted one; they stay within a budget of
-    tokens."""
+class OfferedPassage(NamedTuple):
+    """A passage to choose, in words, and what it costs."""
+
+    label: str
+    source: str
+    text: str
+    tokens: int
+
+
+class PassagePicker(PickerOf[tuple[int, ...]]):
+    """Dismisses with the numbers of the marked passages, or of the highlighted one; they stay
+    within a budget of tokens."""
 
     BINDINGS = [
         Binding("tab", "mark", "Mark", id="picker.mark", tooltip="Take this one too, or not"),
     ]
 
-    def __init__(self, passages: Sequence[Passage], budget: int) -> None:
+    def __init__(self, title: str, passages: Sequence[OfferedPassage], budget: int) -> None:
         self._passages = passages
         self._budget = budget
         self._marked: tuple[int, ...] = ()
         self._problem = ""
-        super().__init__("Recall from earlier sessions", self._lines(), keys=RECALL_KEYS)
+        super().__init__(title, self._lines(), keys=RECALL_KEYS)
 
-    def result(self, choice: Choice) -> tuple[Passage, ...] | None:
+    def result(self, choice: Choice) -> tuple[int, ...] | None:
         """Return the marked passages, or this one; None if they cost more than the budget."""
         chosen = self._marked or (int(choice.key),)
         if not self._fits(chosen):
             return None
-        return tuple(self._passages[number] for number in chosen)
+        return chosen
 
     def action_mark(self) -> None:
         """Mark the highlighted passage, or no longer, and move on."""
@@ -92,8 +103,8 @@ class PassagePicker(PickerOf[tuple[Passage, ...]]):
         return [
             Choice(
                 str(number),
-                f"{SPEAKERS[passage.role]}: {' '.join(passage.text.split())}",
-                _source(passage),
+                passage.label,
+                passage.source,
                 mark=CHOSEN if number in self._marked else "",
                 words=passage.text,
             )
@@ -134,8 +145,11 @@ def activity(chat: ChatPort, _argument: str) -> None:
 async def recall(chat: ChatPort, argument: str) -> None:
     """Choose passages of earlier sessions, which are sent along with the next message.
 
-    UsageError without words, and if nothing is found.
+    With `--files`, of the project's files. UsageError without words, and if nothing is found.
     """
+    if argument.split()[:1] == ["--files"]:
+        await _recall_files(chat, argument.split(None, 1)[1:])
+        return
     if not argument:
         raise UsageError("recall what?", "/recall and words find what was said about them")
     current = chat.opened.session_id if chat.opened else None
@@ -144,18 +158,57 @@ async def recall(chat: ChatPort, argument: str) -> None:
     if not passages:
         raise UsageError("nothing was said about that in other sessions", "try other words")
 
-    def bring(chosen: tuple[Passage, ...] | None) -> None:
+    def bring(chosen: tuple[int, ...] | None) -> None:
         points = ChatPoints(chat)
-        for passage in chosen or ():
+        for passage in (passages[number] for number in chosen or ()):
             points.bring((passage.message,), passage.session_id)
         if chosen:
             chat.prompt.focus()
 
-    chat.ask(PassagePicker(passages, finder.budget), bring)
+    if finder.note:
+        chat.tell(finder.note)
+    offered = [
+        OfferedPassage(
+            f"{SPEAKERS[each.role]}: {' '.join(each.text.split())}",
+            _source(each),
+            each.text,
+            each.tokens,
+        )
+        for each in passages
+    ]
+    chat.ask(PassagePicker(RECALL_TITLE, offered, finder.budget), bring)
+
+
+async def _recall_files(chat: ChatPort, words: Sequence[str]) -> None:
+    """Choose passages of the project's files, which are sent along with the next message."""
+    if not words:
+        raise UsageError("recall what?", "/recall --files and words find passages of files")
+    workspace = chat.app.workspace
+    passages = await workspace.passages.find(words[0])
+    if not passages:
+        raise UsageError("no file of the project has that", "try other words")
+
+    def bring(chosen: tuple[int, ...] | None) -> None:
+        prompt = chat.prompt
+        written = prompt.written
+        brought = [passages[number].attachment for number in chosen or ()]
+        if brought:
+            prompt.put(written.text, (*written.attachments, *brought))
+            prompt.focus()
+
+    offered = [
+        OfferedPassage(
+            " ".join(visible(each.text).split()), visible(each.name), each.text, each.tokens
+        )
+        for each in passages
+    ]
+    chat.ask(PassagePicker(FILES_TITLE, offered, workspace.history.recall.budget), bring)
 
 
 ACTIONS: Mapping[str, Action] = {
     "search.everything": everything,
     "search.recall": recall,
+    "search.ask": ask,
+    "search.sources": sources,
     "search.activity": activity,
 }

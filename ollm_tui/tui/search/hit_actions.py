@@ -1,4 +1,4 @@
-"""The actions on a message that was found: open, fork, restore, quote, copy, export."""
+"""The actions on a message that was found: open, fork, restore, quote, copy, export, ask."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ollm_tui.tui.search.search_reading import SearchReading
 from ollm_tui.tui.search.words import BUSY, EXPORT
 from ollm_tui.tui.terminal.clipboard import copy
 
-HitAction = Literal["open", "fork", "restore", "quote", "copy", "export"]
+HitAction = Literal["open", "fork", "restore", "quote", "copy", "export", "ask"]
 
 
 class HitActions:
@@ -46,6 +46,8 @@ class HitActions:
                 self._attempt(lambda: self._copy(hit))
             case "export":
                 self._ask_where_to(hit)
+            case "ask":
+                self._leave(lambda: self._chat.ask_history(self._search.text))
             case _:
                 assert_never(action)
 
@@ -80,7 +82,9 @@ class HitActions:
     async def _export(self, hit: Hit, name: str) -> None:
         place = await self._reading.place(hit)
         messages = [place.state[key] for key in place.branch]
-        file = await export_to(name, place.state.session(), messages)
+        keeps_outputs = self._search.app.loaded.settings.retention.store_tool_outputs
+        session = place.state.session()
+        file = await export_to(name, session, messages, keeps_outputs=keeps_outputs)
         self._search.say(f"exported to {visible(str(file))}")
 
     async def _end_of_turn(self, hit: Hit) -> Point:

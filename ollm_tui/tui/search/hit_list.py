@@ -14,10 +14,10 @@ from textual.binding import Binding
 from ollm_tui.core import clock
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
-from ollm_tui.core.search import Hit, Results, SessionHits, Snippet
+from ollm_tui.core.search import Hit, HitPlace, Results, SessionHits, Snippet
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
-from ollm_tui.tui.search.words import ELSEWHERE, SPEAKERS, moment_words
+from ollm_tui.tui.search.words import ELSEWHERE, REASONS, SPEAKERS, moment_words
 
 HIT_KEYS = (
     Binding("f", "screen.do('fork')", "Fork", id="hits.fork", tooltip="A new session from there"),
@@ -25,6 +25,8 @@ HIT_KEYS = (
     Binding("q", "screen.do('quote')", "Quote", id="hits.quote", tooltip="Into the prompt"),
     Binding("y", "screen.do('copy')", "Copy", id="hits.copy", tooltip="Copy the message"),
     Binding("x", "screen.do('export')", "Export", id="hits.export", tooltip="Into a file"),
+    Binding("a", "screen.do('ask')", "Ask", id="hits.ask", tooltip="The model answers from these"),
+    Binding("o", "screen.place", "Place", id="hits.place", tooltip="Its place in another session"),
 )
 """Keys for a hit, in the list and in the preview."""
 BEFORE_CELLS = 24
@@ -90,6 +92,20 @@ class HitList(ChoiceList):
         """Highlight a hit."""
         self.show(self._choices, _key(hit))
 
+    def next_place(self) -> None:
+        """Show the highlighted message in the next of its places."""
+        hit, highlighted = self.hit, self.highlighted
+        if hit and highlighted and hit.places:
+            here = HitPlace(hit.session_id, hit.message_id, hit.on_branch, "")
+            place, *others = hit.places
+            self._hits[highlighted.key] = hit._replace(
+                session_id=place.session_id,
+                message_id=place.message_id,
+                on_branch=place.on_branch,
+                places=(*others, here),
+            )
+            self.refresh()
+
     def action_session(self, step: int) -> None:
         """Move to the first hit of the session before or after."""
         here = self.hit
@@ -130,7 +146,12 @@ class HitList(ChoiceList):
         yield Segment(f" {choice.note}", self._style("note"))
 
     def _tags(self, hit: Hit) -> tuple[tuple[str, bool], ...]:
-        return (ELSEWHERE, not hit.on_branch), ("★" if self._unicode else "*", hit.pinned)
+        return (
+            (REASONS[hit.why], hit.why != "words"),
+            (f"{len(hit.places) + 1} places", bool(hit.places)),
+            (ELSEWHERE, not hit.on_branch),
+            ("★" if self._unicode else "*", hit.pinned),
+        )
 
     def _own_style(self, part: str) -> Style:
         return self.get_component_rich_style(f"hit-list--{part}")
@@ -195,7 +216,9 @@ def _fitting(text: str, start: int, width: int) -> int:
     end, room = start, width - 1
     while end < len(text) and (room := room - cell_len(text[end])) >= 0:
         end += 1
-    return end
+    # Not in the middle of a word, unless it is as long as half of the line.
+    border = text.rfind(" ", start + (end - start) // 2, end + 1)
+    return border if border > start else end
 
 
 def _key(hit: Hit) -> str:

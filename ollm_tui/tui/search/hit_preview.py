@@ -21,7 +21,7 @@ from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.search.hit_list import HIT_KEYS
-from ollm_tui.tui.search.words import SPEAKERS
+from ollm_tui.tui.search.words import REASONS, SPEAKERS, also_in
 from ollm_tui.tui.stream.entries.message_entries import local_time, said_before, shown_at
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
@@ -126,7 +126,9 @@ class HitPreview(Vertical):
         state, branch, entries = place.state, place.branch, place.entries
         header = state.header
         facts = [local_time(hit.timestamp), SPEAKERS[hit.role], visible(hit.model)]
-        facts += [visible(header.project or "")]
+        facts += [visible(header.project or ""), f"by {REASONS[hit.why]}"]
+        if hit.places:
+            facts.append(also_in(hit.places))
         if not hit.on_branch:
             facts.append(f"other branch: {visible(words_of(state[branch[-1]]))}")
         self._tell(visible(header.title) or UNTITLED, " · ".join(filter(None, facts)))

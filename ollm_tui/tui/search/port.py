@@ -36,6 +36,10 @@ class HitsPort(Protocol):
         """Puts messages into the prompt."""
         ...
 
+    async def ask_history(self, words: str) -> None:
+        """Has the model answer from what was said before. OllmError if that fails."""
+        ...
+
 
 class SearchPort(Protocol):
     """What the parts of the search ask of its screen."""
@@ -76,6 +80,10 @@ class SearchPort(Protocol):
 
     def show_notes(self, notes: Iterable[str]) -> None:
         """Shows what of the words is not understood."""
+        ...
+
+    def ask_to_send(self, host: str) -> None:
+        """Asks whether another machine may get what was said, to find by meaning."""
         ...
 
     def say(self, text: str) -> None:

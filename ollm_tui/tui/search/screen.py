@@ -24,6 +24,7 @@ from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.search.facet_bar import FacetBar, SearchFacets
 from ollm_tui.tui.search.hit_actions import HitAction, HitActions
 from ollm_tui.tui.search.hit_list import HitList, day_of
@@ -32,7 +33,14 @@ from ollm_tui.tui.search.hit_timeline import HitTimeline
 from ollm_tui.tui.search.port import HitsPort
 from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
 from ollm_tui.tui.search.search_reading import SearchReading
-from ollm_tui.tui.search.words import NOTHING, TEACHES, keys_for, totals
+from ollm_tui.tui.search.words import (
+    NOTHING,
+    SENT_WHAT,
+    TEACHES,
+    keys_for,
+    send_question,
+    totals,
+)
 
 BINDINGS = (
     Binding(
@@ -161,6 +169,16 @@ class SearchScreen(Screen[None]):
         line.update(Content(text))
         line.display = bool(text)
 
+    def ask_to_send(self, host: str) -> None:
+        """Ask whether another machine may get what was said, to find by meaning."""
+
+        def answer(may: bool | None) -> None:
+            if may:
+                self.workspace.history.meaning.allow(host)
+                self.reading.look_for(self.text, is_new=False)
+
+        self.app.push_screen(Confirmation(send_question(host), SENT_WHAT), answer)
+
     def say(self, text: str) -> None:
         """Show a text in place of the keys, until something else is highlighted."""
         self.query_one(LiveKeys).say(text, self.hit_list.highlighted_key)
@@ -276,6 +294,11 @@ class SearchScreen(Screen[None]):
     @on(ChoiceList.Chosen)
     def _open(self) -> None:
         self.action_do("open")
+
+    def action_place(self) -> None:
+        """Show the next place of a message that is in several: a fork, a branch, a copy."""
+        self.hit_list.next_place()
+        self._look()
 
     def action_do(self, action: HitAction) -> None:
         """Carry out an action on the chosen message."""

@@ -43,8 +43,9 @@ class SearchReading:
         self._search.screen.run_worker(self._refresh, group="refresh")
 
     def end(self) -> None:
-        """End the search that runs."""
+        """End the search that runs, and give back the memory it took."""
         self._history.cancel()
+        self._history.release()
 
     def look_for(self, text: str, *, is_new: bool = True) -> None:
         """Search for words; a search that still runs is given up."""
@@ -59,7 +60,7 @@ class SearchReading:
     @property
     def words(self) -> Terms:
         """The words to mark in the preview and in the chat."""
-        return Terms(self.query.terms, self.results.where)
+        return Terms(self.results.marked or self.query.terms, self.results.where)
 
     async def place(self, hit: Hit) -> Place:
         """Return the branch that a hit is on. StoreError if the message is gone.
@@ -90,6 +91,10 @@ class SearchReading:
         finally:
             stop()
         self.look_for(self._search.text, is_new=False)
+        if host := await self._history.meaning.host_to_allow():
+            self._search.ask_to_send(host)
+        else:
+            self._history.meaning.wake()
 
     def _tell_progress(self, progress: IndexProgress) -> None:
         if progress.total >= SHOWN_FROM:
@@ -108,12 +113,16 @@ class SearchReading:
         took = ""
         try:
             async with aclosing(self._history.search(query, order=self.order)) as found:
+                results = Results((), 0, at_least=False)
                 async for results in found:
                     took = took or f"{(time.perf_counter() - begun) * 1000:.0f} ms"
+                    if results.total:  # "nothing" is said when the search has ended
+                        self._show(results, is_new=is_new)
+                        self._search.show_count(count_so_far(results, took))
+                        is_new = False
+                if not results.total:
                     self._show(results, is_new=is_new)
-                    self._search.show_count(count_so_far(results, took))
-                    is_new = False
-            overview = await self._history.overview(query, self.results.where)
+            overview = await self._history.overview(query, results.where, results.others)
         except OllmError as error:
             self._search.complain(error)
             return

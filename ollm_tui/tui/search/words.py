@@ -3,20 +3,22 @@ functions that put times and counts into words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ollm_tui.core import clock
 from ollm_tui.core.counts import counted
-from ollm_tui.core.search import Order, Overview, Results
+from ollm_tui.core.intake import visible
+from ollm_tui.core.search import HitPlace, Order, Overview, Results, Why
 from ollm_tui.core.session.message import Role
+from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.services.search.query import FILTER_EXAMPLES
 
 # The search screen
 
 TEACHES = (
-    "Type words to find everything ever said in any session. Words find their beginnings too; "
-    '"quotes" find a phrase. '
+    "Type words or a question to find what was said in any session. Exact words come first, then "
+    'other forms of them. "quotes" find a phrase, -word leaves messages out. '
     f"These narrow a search: {FILTER_EXAMPLES}. Tab goes to them, Ctrl+S to searches you keep."
 )
 NOTHING = (
@@ -30,6 +32,10 @@ SPEAKERS: dict[Role, str] = {
     "system": "system",
 }
 ELSEWHERE = "other branch"
+REASONS: dict[Why, str] = {"words": "words", "meaning": "meaning", "both": "words and meaning"}
+SENT_WHAT = (
+    "Every message is sent there once, and each search. Without it, words are searched here."
+)
 ROLE_FACETS = (("user", "you"), ("assistant", "model"), ("tool", "tools"))
 FLAG_FACETS = (
     ("has:tool", "with tools"),
@@ -45,11 +51,23 @@ GONE = "that message is no longer in its session"
 
 # Pickers
 
+RECALL_TITLE = "Recall from earlier sessions"
+FILES_TITLE = "Recall from the files of this project"
 RECALL_KEYS = "Tab mark several   Enter take   Up Down move   Esc close"
 NO_SAVED_SEARCHES = (
     "No saved searches yet. Type words in the search, then Ctrl+S and Enter keep them."
 )
 SAVED_SEARCH_KEYS = "Enter take it, or keep the new one   Ctrl+D delete   Esc close"
+
+# Answers from the history
+
+ASKED = (
+    "{words}\n\nAnswer only from the numbered passages below, and name those you use like [1]. "
+    "If they do not answer it, say so."
+)
+SOURCES_TITLE = "Where the passages are from"
+SOURCES_KEYS = "Enter open there   Up Down move   Esc close"
+NO_SOURCES = "no passages were sent in this session"
 
 # The activity screen
 
@@ -81,6 +99,8 @@ def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str
         ("hits.quote", "quote into prompt"),
         ("hits.copy", "copy"),
         ("hits.export", "export"),
+        ("hits.ask", "ask the model"),
+        ("hits.place", "next place"),
         ("hits.narrow", "narrow to this"),
         ("hits.widen", "all times"),
         ("hits.toggle", "use or not"),
@@ -94,6 +114,27 @@ def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str
         ("hits.whole", "back to the list" if is_whole else "whole screen"),
         ("hits.back", "back"),
     )
+
+
+def send_question(host: str) -> str:
+    """Return the question whether a machine may get what was said."""
+    return f"Send everything that was said to {visible(host)} to find by meaning?"
+
+
+def leave_question(host: str, count: int) -> str:
+    """Return the question whether a machine may get passages of earlier sessions."""
+    return f"Send {counted(count, 'passage')} of earlier sessions to {visible(host)}?"
+
+
+def numbered(number: int, title: str, timestamp: str, text: str) -> str:
+    """Return a passage as the model and the user see it: with its number, session and time."""
+    return f"[{number}] {title}, {timestamp[:10]}\n{text}"
+
+
+def also_in(places: Sequence[HitPlace]) -> str:
+    """Return where else a message is: the titles of other sessions, each once."""
+    titles = dict.fromkeys(" ".join(visible(place.title).split()) or UNTITLED for place in places)
+    return f"also in {', '.join(titles)}"
 
 
 def moment_words(timestamp: str, now: datetime) -> str:

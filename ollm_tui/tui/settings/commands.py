@@ -16,11 +16,9 @@ from ollm_tui.tui.settings.theme_picker import ThemePicker
 
 def settings(chat: ChatPort, _argument: str) -> None:
     """Open the settings; what is changed there applies at once where it can."""
-    project = chat.app.loaded.locations.project
 
     def load() -> Loaded:
-        chat.app.loaded = load_settings(os.environ, project, {})
-        return chat.app.loaded
+        return _read_again(chat)
 
     def apply(_key: str) -> None:
         ui = chat.app.loaded.settings.ui
@@ -29,6 +27,12 @@ def settings(chat: ChatPort, _argument: str) -> None:
         chat.transcript.show_details = ui.timestamps
 
     chat.ask(SettingsScreen(load, apply, os.environ))
+
+
+def _read_again(chat: ChatPort) -> Loaded:
+    project = chat.app.workspace.project
+    chat.app.loaded = load_settings(os.environ, project.root, {}, project.trusts_settings)
+    return chat.app.loaded
 
 
 async def theme(chat: ChatPort, argument: str) -> None:
@@ -49,6 +53,7 @@ async def theme(chat: ChatPort, argument: str) -> None:
 async def _keep_theme(chat: ChatPort, name: str) -> None:
     file = chat.app.loaded.locations.user_config
     await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
+    _read_again(chat)
     chat.tell(f"theme {name}, also from the next start on")
 
 

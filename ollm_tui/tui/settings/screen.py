@@ -32,7 +32,7 @@ from ollm_tui.tui.settings.theme_picker import ThemePicker
 LIVE = frozenset({"ui.theme", "ui.density", "ui.timestamps"})
 """Keys that apply at once; the caller sees to that."""
 KEYS = "Enter change   Del default   / find   Esc close"
-FIND_KEYS = "Up Down move   Enter change   Esc show all"
+FIND_KEYS = "Up Down move   Enter to the list   Esc show all"
 CHANGED = "*"
 """The mark of keys that are not at their default."""
 
@@ -107,9 +107,10 @@ class SettingsScreen(Screen[None]):
         self._list.filter(event.value)
 
     @on(Input.Submitted)
-    def change_found(self) -> None:
-        """Change the highlighted key when Enter is pressed in the find line."""
-        self._list.action_choose()
+    def go_to_found(self) -> None:
+        """Go from the find line to the list: only Enter there changes a value."""
+        self._list.focus()
+        self._show_keys(KEYS)
 
     @on(ChoiceList.Chosen)
     def change(self, event: ChoiceList.Chosen) -> None:
@@ -230,6 +231,6 @@ def _choices(entries: Sequence[SettingEntry]) -> Iterator[Choice]:
         if entry.group != group:
             group = entry.group
             yield Choice(f"group {group}", group, heading=True)
-        mark = CHANGED if entry.source else " "
+        mark = CHANGED if entry.is_changed else " "
         words = f"{entry.key} {entry.help}"
         yield Choice(entry.key, entry.path[-1], shown_briefly(entry), mark, words=words)

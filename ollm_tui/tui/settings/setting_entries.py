@@ -72,6 +72,13 @@ class SettingEntry(NamedTuple):
         """Whether the user's file decides, and nothing that overrides it."""
         return self.source is None or self.source.layer == "user"
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether it is not at its default; a table is, where anything is in it."""
+        if self.source is None or is_table(self.path):
+            return self.source is not None
+        return shown(self.value) != shown(default(self.path))
+
     def origin(self) -> str:
         """Return the default and where the value comes from, in words."""
         if self.only_in_file and is_table(self.path):

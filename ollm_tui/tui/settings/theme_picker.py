@@ -20,9 +20,10 @@ class ThemePicker(Picker):
         """`current` is the setting, which may be "auto"."""
         self._environ = environ
         self._former = ""
+        choices = [Choice(AUTOMATIC, AUTOMATIC, "like the terminal"), *map(_choice, theme_names())]
         super().__init__(
             "Theme",
-            [Choice(AUTOMATIC, AUTOMATIC, "like the terminal"), *map(_choice, theme_names())],
+            [one._replace(mark="✓" if one.key == current else "") for one in choices],
             highlight=current,
             keys="Enter keep   Up Down look   Esc undo",
             watcher=self._preview,

@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import selectors
 import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO, cast
 from unicodedata import normalize
 
@@ -33,6 +35,8 @@ READ_BYTES = 4096
 POLL_SECONDS = 0.1
 QUIET_POLLS = 10
 """Polls without input after which the reader waits without a limit."""
+_AFTER_ALT = re.compile(r"(?<=\x1b)[^\x1b\[O]")
+"""The key after Alt, which is sent as an escape before it. Of other sequences more is to come."""
 GONE = frozenset((errno.EIO, errno.EPIPE, errno.ENXIO, errno.EBADF))
 """The errors of writing to a terminal that is no longer there."""
 # Characters of ASCII that look most like those the program draws.
@@ -94,6 +98,10 @@ class TerminalDriver(LinuxDriver):
         quiet = 0
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
+            if selector.select(0):
+                # Typed before the program took the terminal over, which turned Enter into a line
+                # end until then.
+                self._pass_on(parser.feed(decode(self._read().replace(b"\n", b"\r"))))
             selector.register(self._wake_reader, selectors.EVENT_READ)
             while not self.exit_event.is_set():
                 # An Esc waits a moment for the rest of a sequence; then nothing is to be done
@@ -140,6 +148,8 @@ class PasteGuard(XTermParser):
         """The filter of the paste that is coming in; None between pastes."""
         self._before = ""
         """The last characters seen: a marker may be cut in two by the end of a read."""
+        self._escape = ""
+        """The escape that was the last character, which may begin a sequence."""
 
     def feed(self, data: str) -> Iterable[Message]:
         """Parse more input; yields the messages it stands for."""
@@ -149,7 +159,21 @@ class PasteGuard(XTermParser):
             else:
                 piece, data = self._paste(self._before + data)
             if piece:
-                yield from super().feed(piece)
+                yield from self._parse(piece)
+
+    def _parse(self, piece: str) -> Iterable[Message]:
+        """Parse input up to the end of each Alt and a key. Textual waits for more there, and takes
+        the Alt for a ^ if an arrow comes next."""
+        begun = len(self._escape)
+        ends = [found.end() - begun for found in _AFTER_ALT.finditer(self._escape + piece)]
+        self._escape = "\x1b" if piece.endswith("\x1b") else ""
+        for start, end in pairwise((0, *ends)):
+            yield from super().feed(piece[start:end])
+            if self._timeout_time is not None:
+                self._timeout_time = 0.0  # it is over
+                yield from self.tick()
+        if rest := piece[ends[-1] if ends else 0 :]:
+            yield from super().feed(rest)
 
     def _up_to_paste(self, data: str) -> tuple[str, str]:
         """Return the input up to and including the start of a paste, and what is left."""

@@ -31,7 +31,7 @@ QUIET_SECONDS = 0.4
 ANSWERS = frozenset(
     f"approval.{answer}" for answer in ("yes", "no", "why", "always", "project", "never", "forbid")
 )
-FOR_GOOD = ("always", "project", "never", "forbid")
+ALLOWED_FOR_GOOD, REFUSED_FOR_GOOD = ("always", "project"), ("never", "forbid")
 """Answers that are remembered."""
 
 
@@ -137,10 +137,10 @@ class Approval(QuestionBlock):
         self.call_after_refresh(self._begin_quiet_time)
 
     def answers(self) -> tuple[str, ...]:
-        """Return hints: yes only once all was read, for good only where that can be remembered."""
+        """Return hints: yes only once all was read, always only for what is not dangerous."""
         if self.request is None:
             return ()
-        key, good = self.key, self._can_remember
+        key = self.key
         always = (f"{key('always')} always in this session", f"{key('project')} in this project")
         never = (f"{key('never')} never", f"{key('forbid')} in this project")
         read_first = f"{key('page')} reads on, {key('yes')} works at its end"
@@ -148,8 +148,8 @@ class Approval(QuestionBlock):
             f"{key('yes')} yes" if self.has_been_read else read_first,
             f"{key('no')} no",
             f"{key('why')} no, and say why",
-            *(always if good and self.has_been_read else ()),
-            *(never if good else ()),
+            *(always if self._can_allow_for_good and self.has_been_read else ()),
+            *(never if self._can_refuse_for_good else ()),
             f"{key('view')} view whole",
             f"Shift+Tab mode: {self.mode}",
         )
@@ -158,7 +158,9 @@ class Approval(QuestionBlock):
         """Whether an answer can be given to what is shown."""
         if answer in ("yes", "always", "project") and not self.has_been_read:
             return False
-        return self._can_remember if answer in FOR_GOOD else True
+        if answer in ALLOWED_FOR_GOOD:
+            return self._can_allow_for_good
+        return self._can_refuse_for_good if answer in REFUSED_FOR_GOOD else True
 
     @on(DiffLines.EndSeen)
     def note_read(self) -> None:
@@ -199,9 +201,14 @@ class Approval(QuestionBlock):
         self._quiet_until = self._seen_at + QUIET_SECONDS
 
     @property
-    def _can_remember(self) -> bool:
+    def _can_allow_for_good(self) -> bool:
         verdict = self.request.verdict if self.request else None
         return bool(verdict and verdict.grant and not verdict.dangerous)
+
+    @property
+    def _can_refuse_for_good(self) -> bool:
+        verdict = self.request.verdict if self.request else None
+        return bool(verdict and (verdict.grant or verdict.dangerous))
 
 
 def _reasons(request: Request) -> Iterator[str]:

@@ -132,7 +132,7 @@ class ToolDisplay:
         """Tell the engine what the user said to a loop."""
         self._close(bar)
         if answer in ("stop", "back"):
-            self._chat.is_holding = True
+            self._chat.hold_queue(True)
         self._go_back_to = self._before_loop(bar.snapshot) if answer == "back" else None
         self._chat.conversation.tools.answer_loop(answer, words)
 

@@ -172,29 +172,23 @@ def _texts_of(message: Message) -> Iterator[str]:
 
 
 def _recent(before: Seen, after: Seen, done: Compression) -> Iterator[str]:
-    """What follows the last message that was touched is whole turns, byte for byte."""
+    """What follows the last message that was touched is whole rounds, byte for byte."""
     touched = {*done.folded, *done.elisions, *(key for c in done.created for key in c.messages)}
     places = [place for place, m in enumerate(before.branch) if m.id in touched]
     last = places[-1] if places else -1
     turns = [n for n, m in enumerate(before.branch) if m.role == "user"]
-    if done.folded and turns:
+    if done.folded and done.trigger != "manual":
         folded = [n for n, m in enumerate(before.branch) if m.id in done.folded]
-        if folded[-1] >= turns[-1] and done.trigger != "manual":
-            yield "the last turn was folded"
+        spoken = [n for n, m in enumerate(before.branch) if m.id not in before.unsent]
+        if spoken and folded[-1] == spoken[-1]:
+            yield "the last round was folded"
+        if before.branch[folded[-1] + 1 : folded[-1] + 2]:
+            following = before.branch[folded[-1] + 1]
+            if following.role == "tool" and following.id not in before.unsent | before.pinned:
+                yield f"a round was cut at {following.id}"
     starts = [n for n in turns if n > last]
     if not starts:
         return
-    if done.strategy != "truncate" and done.trigger != "manual":
-        # Between what was touched and the next turn nothing may be left of the same turn.
-        left = [
-            m
-            for m in before.branch[last + 1 : starts[0]]
-            if m.role in ("assistant", "tool")
-            and m.id not in before.unsent | before.pinned
-            and any(text in before.json for text in _texts_of(m) if len(text) > 12)
-        ]
-        if left and before.branch[last].id in done.folded:
-            yield f"a turn was cut at {left[0].id}"
     tail = _tail(before.prompt, before.branch[starts[0]])
     if tail and after.prompt[-len(tail) :] != tail:
         yield "the recent part is not as it was"

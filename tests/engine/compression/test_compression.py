@@ -218,7 +218,7 @@ async def test_summarize_keeps_one_rolling_summary_and_the_newest_messages_as_th
 
     def summary(request: ChatRequest) -> Sequence[Step]:
         asked.append("\n".join(message.text for message in request.messages))
-        return [TextDelta(f"Summary number {len(asked)}. {SUMMARY}")]
+        return [TextDelta(f"The beds, part {len(asked)}. {SUMMARY}")]
 
     conversation = await garden(
         open_workspace, provider=gardener(summary), strategy="summarize", enabled=False
@@ -226,7 +226,7 @@ async def test_summarize_keeps_one_rolling_summary_and_the_newest_messages_as_th
     for number in (1, 2, 3):
         done = result(await collected(conversation.compression.run())).compression
         assert len(done.after.checkpoints) == 1, "the older one is part of the new one"
-        assert number == 1 or f"Summary number {number - 1}." in asked[-1]
+        assert number == 1 or f"The beds, part {number - 1}." in asked[-1]
         assert conversation.state.branch()[-1].text in conversation.prompt_text()
         await talk(conversation, 4)
     await conversation.close()
@@ -507,7 +507,8 @@ async def test_it_is_due_at_the_trigger_and_not_before(open_workspace: OpenWorks
 async def test_a_conversation_of_user_messages_asks_before_it_folds_them(
     open_workspace: OpenWorkspace,
 ) -> None:
-    quiet = Scripted(lambda r: [TextDelta(SUMMARY if is_summary(r) else "Noted.")], window=WINDOW)
+    told = "The user needs a door for the shed, and likes green."
+    quiet = Scripted(lambda r: [TextDelta(told if is_summary(r) else "Noted.")], window=WINDOW)
     conversation = await (await open_workspace(quiet, settings())).begin()
     note = "The shed needs a door that must be at least 90 cm wide. I like green. " + "So " * 60
     for turn in range(11):
@@ -598,7 +599,7 @@ async def test_summaries_of_no_use_are_asked_for_by_hand_and_done_without_otherw
     rejected = [event.again for event in events if isinstance(event, SummaryRejected)]
     done = result(events).compression
     assert rejected == [True, False]
-    assert done.created[-1].summary == "" and "facts were kept without a summary" in done.note
+    assert done.created[-1].summary == "" and "ledger was kept without a summary" in done.note
     assert not conversation.compression.is_due
     await conversation.close()
 
@@ -618,4 +619,32 @@ async def test_nothing_is_compressed_while_the_model_answers(
         if conversation.compression.is_running:
             with pytest.raises(UsageError):
                 await anext(conversation.send("Too early"))
+    await conversation.close()
+
+
+async def test_it_compresses_to_a_number_of_tokens_or_says_how_far_it_can(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace)
+    before = conversation.context().count.tokens
+    target = before * 6 // 10
+    done = result(await collected(conversation.compression.run(target=target))).compression
+    assert done.after_tokens == conversation.context().count.tokens <= target
+    assert done.after_tokens > target * 0.5, "no more is folded than was asked for"
+    last = (await collected(conversation.compression.run(target=20)))[-1]
+    assert isinstance(last, CompressionSkipped) and last.reason == "cannot-fit"
+    assert "cannot get down to 20 tokens" in last.message
+    await conversation.close()
+
+
+async def test_single_messages_are_kept_or_folded_as_the_user_chose(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace)
+    branch = conversation.state.branch()
+    first, last = branch[1], branch[-1]
+    choices: dict[str, Any] = {first.id: "keep", last.id: "fold"}
+    done = result(await collected(conversation.compression.run(choices=choices)))
+    assert last.id in done.compression.folded and first.id not in done.compression.folded
+    assert first.text in conversation.prompt_text()
     await conversation.close()

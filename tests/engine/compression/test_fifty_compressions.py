@@ -28,16 +28,15 @@ from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout
-from tests.conftest import LONG
 from tests.engine.compression.fact_conversations import conversation as written
 from tests.engine.compression.fact_phrases import KNOWN
 from tests.engine.context.test_context_with_the_embedded_server import OnlyEmbedded
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.long]
 
 T = TypeVar("T")
 WINDOW = 4096
-COMPRESSIONS, THEIR_WINDOW = (50, WINDOW) if LONG else (2, WINDOW // 2)
+COMPRESSIONS = 50
 ENDS = (ContextCompressed, CompressionFailed, CompressionSkipped, SummaryRejected)
 ROUNDS_EACH = 5
 """More questions than this between two compressions, and they do not come when they are due."""
@@ -94,7 +93,7 @@ def assert_within_limits(conversation: Conversation) -> None:
 async def test_compression_follows_compression_without_a_dead_end(model_home: Path) -> None:
     seen: Counter[str] = Counter()
     rounds = 0
-    async with opened(model_home, THEIR_WINDOW) as conversation:
+    async with opened(model_home, WINDOW) as conversation:
         while seen["ContextCompressed"] < COMPRESSIONS and rounds < COMPRESSIONS * ROUNDS_EACH:
             await add_talk(conversation, rounds)
             await conversation.settle_context()

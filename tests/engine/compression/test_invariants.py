@@ -39,13 +39,13 @@ from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.settings.schema import Compression, Settings
 from ollm_tui.storage.store_layout import StoreLayout
-from tests.conftest import LONG
+from tests.conftest import LONG, Tell, runs
 from tests.engine.compression.prompt_laws import Seen, broken_by_nothing, broken_by_success
 from tests.engine.compression.random_histories import AT, RandomHistory
 from tests.engine.conftest import OnlyProvider
 
 T = TypeVar("T")
-HISTORIES = 1_000 if LONG else 40
+HISTORIES = runs(1_000 if LONG else 20, of_gate=1_000)
 CHUNKS = 4
 WINDOWS = (2048, 2048, 3000, 4096, 4096, 8192, 16_384, 131_072)
 STRATEGIES: tuple[Strategy, ...] = ("hybrid", "hybrid", "summarize", "truncate")
@@ -318,7 +318,9 @@ def _short(event: object) -> str:
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-async def test_no_law_is_broken_in_random_histories(home: Path, chunk: int) -> None:
+async def test_no_law_is_broken_in_random_histories(
+    home: Path, chunk: int, record_property: Tell
+) -> None:
     counters = TokenCounters(None)
     each = HISTORIES // CHUNKS
     ends: Counter[str] = Counter()
@@ -329,6 +331,7 @@ async def test_no_law_is_broken_in_random_histories(home: Path, chunk: int) -> N
         ends += trial.ends
         if trial.wrong:
             broken[seed] = trial.wrong
-    print(dict(ends))
+    record_property("histories", each)
+    record_property("violations", len(broken))
     assert not broken
     assert ends["ContextCompressed"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from random import Random
 from typing import TypeVar
 
 import pytest
@@ -13,6 +12,7 @@ from ollm_tui.core.compression_events import (
     CompressionDrafted,
     CompressionSkipped,
     ContextCompressed,
+    SummaryArrived,
     UserMessagesFill,
 )
 from ollm_tui.core.events import PromptTooLong, TurnFinished
@@ -37,10 +37,6 @@ from tests.engine.conftest import OpenWorkspace
 T = TypeVar("T")
 WINDOW, LIMIT = 4096, 3481
 AT = "2026-03-01T10:00:00.000Z"
-WORDS = (
-    "server disk upload part queue retry window cache index table worker reader writer socket "
-    "header folder token branch record journal session model prompt answer limit share cost time"
-).split()
 SUMMARY = "They looked at the logs of the upload and found that the disk of the server was full."
 
 
@@ -178,18 +174,13 @@ async def test_of_a_tool_output_that_nobody_could_read_an_excerpt_is_sent(
 async def test_a_context_from_a_larger_window_is_brought_into_a_smaller_one(
     open_workspace: OpenWorkspace,
 ) -> None:
-    def telling(request: ChatRequest) -> Sequence[Step]:
-        random = Random(len(request.messages[-1].text))
-        told = (" ".join(random.sample(WORDS, 12)) for _ in range(78))
-        return [TextDelta(f"{sentence.capitalize()}. ") for sentence in told]
-
-    workspace = await open_workspace(Scripted(telling, window=65_536), Settings())
+    workspace = await open_workspace(Scripted(answering, window=65_536), Settings())
     conversation = await workspace.begin()
     for number in range(8):
         for _ in range(8):
             await add(conversation, "user", Text("And what then?"))
             await add(conversation, "assistant", Text(lines(900 + number)))
-        await collected(conversation.compression.run())
+        await collected(conversation.compression.run(strategy="truncate"))
     assert conversation.context().budget.parts.checkpoints > LIMIT
     await conversation.use(conversation.choice._replace(window=WINDOW))
     ended = (await collected(conversation.compression.run("auto")))[-1]
@@ -241,19 +232,25 @@ async def test_what_a_compression_records_does_not_grow_with_every_other(
     await conversation.close()
 
 
-async def test_a_short_checkpoint_grows_old_as_it_is(
+async def test_an_older_checkpoint_is_shortened_without_asking_a_model(
     open_workspace: OpenWorkspace,
 ) -> None:
     conversation = await begun(open_workspace)
-    for number in range(5):
+    sizes: list[int] = []
+    for number in range(4):
         for place in range(4):
             await add(conversation, "user", Text(f"And part {number}-{place}?"))
             await add(conversation, "assistant", Text(f"We decided {number}. {lines(600)}"))
-        strategy = "hybrid" if number else "truncate"
-        await collected(conversation.compression.run(strategy=strategy))
+        strategy = "truncate" if number != 1 else "hybrid"
+        events = await collected(conversation.compression.run(strategy=strategy))
+        asked = [event for event in events if isinstance(event, SummaryArrived)]
+        assert bool(asked) == (number == 1), "only the new messages are ever summarised"
+        first = conversation.context().prompt.assembly.shortening.checkpoints[0]
+        sizes.append(first.current_tokens)
     oldest, *others = conversation.context().prompt.assembly.shortening.checkpoints
-    assert oldest.level < 3 and (oldest.summary, oldest.facts.count("- ")) == ("", 1)
-    assert [checkpoint.summary for checkpoint in others] == [SUMMARY] * len(others)
+    assert oldest.level < 3 and "We decided" in oldest.facts
+    assert SUMMARY in "".join(each.summary for each in (oldest, *others))
+    assert sizes[-1] < sizes[0], "its quotes are shorter now"
     await conversation.close()
 
 

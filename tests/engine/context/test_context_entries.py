@@ -22,6 +22,7 @@ from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.hooks import HookNotice, Hooks
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.safety.environment import CleanEnvironment
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.services.safety.project_trust import Trust
@@ -345,7 +346,7 @@ async def test_hooks_run_around_every_tool_and_learn_which(home: Path) -> None:
 
     async def toolkit(*_: object) -> ToolKit:
         policy = Policy(Settings().tools, desk.project, Grants(None, desk.project))
-        return ToolKit((Echo(),), policy, str, None, "")
+        return ToolKit((Echo(),), policy, Redactor(), None, "")
 
     conversation.tools.make_toolkit = toolkit
     await send(conversation)
@@ -366,7 +367,7 @@ async def test_what_is_stopped_while_a_hook_runs_before_it_is_never_begun(home: 
 
     async def toolkit(*_: object) -> ToolKit:
         policy = Policy(Settings().tools, desk.project, Grants(None, desk.project))
-        return ToolKit((tool,), policy, str, None, "")
+        return ToolKit((tool,), policy, Redactor(), None, "")
 
     async def stop() -> None:
         while not (desk.project / "begun").exists():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.events import TextArrived, TurnFinished
-from ollm_tui.core.provider import Provider
+from ollm_tui.core.provider import Provider, Selection
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.project.workspace import Workspace
@@ -16,8 +16,10 @@ from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.tokens.counting_process import CountingProcess
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.conftest import MODELS
 
 pytestmark = pytest.mark.model
 
@@ -42,8 +44,8 @@ class OnlyEmbedded:
     async def get(self, name: str) -> Provider:
         return self.provider
 
-    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
-        return self.provider, model or SMOLLM2.name
+    async def select(self, provider: str | None, model: str | None) -> Selection:
+        return Selection(self.provider, model or SMOLLM2.name)
 
     async def close(self) -> None:
         await self.provider.close()
@@ -54,7 +56,7 @@ async def workspace(model_home: Path) -> AsyncGenerator[Workspace, None]:
     models = model_home / "models"
     models.unlink()
     models.mkdir()
-    source = next(Path(__file__).parents[3].glob(".cache/models/*.gguf"))
+    source = MODELS / SMOLLM2.file_name
     (models / source.name).symlink_to(source)
     (models / "twin.gguf").symlink_to(source)
     short = ModelSettings(max_output=12, window=4096)
@@ -80,6 +82,7 @@ async def send(conversation: Conversation, text: str) -> tuple[int, int]:
     raise AssertionError("the turn did not finish")
 
 
+@pytest.mark.long
 async def test_the_view_equals_what_the_server_reads_in_twenty_turns(workspace: Workspace) -> None:
     conversation = await workspace.begin()
     await conversation.settle_context()
@@ -113,10 +116,14 @@ async def test_the_view_equals_what_the_server_reads_in_twenty_turns(workspace: 
 async def test_what_the_gauge_shows_by_itself_is_exact_from_the_first_answer_on(
     workspace: Workspace,
 ) -> None:
+    CountingProcess.shared().end()
     conversation = await workspace.begin()
     await send(conversation, QUESTIONS[0])
     for question in QUESTIONS[1:]:
         assert conversation.context().count.source == "exact"
         shown, read = await send(conversation, question)
         assert shown == read
+    await conversation.settle_context()
+    # The server itself counts as long as it runs: no vocabulary is loaded.
+    assert CountingProcess.shared().pid is None
     await conversation.close()

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from ollm_tui.core.errors import Unavailable, UsageError
-from ollm_tui.core.provider import ModelInfo, Provider
+from ollm_tui.core.provider import ModelInfo, Provider, Selection
 from ollm_tui.engine.conversation.model_choice import ModelChooser, ProviderOffer
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted
@@ -69,8 +69,8 @@ class Several:
             raise UsageError(f"there is no provider {name!r}")
         return self.providers[name]
 
-    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
-        return await self.get(provider or "one"), model or MODEL
+    async def select(self, provider: str | None, model: str | None) -> Selection:
+        return Selection(await self.get(provider or "one"), model or MODEL)
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -13,6 +13,7 @@ from ollm_tui.settings.schema import LoopDetection
 from tests.engine.loops.trace import Do, Event, Say, Stream, User, found_in, play
 
 LINES = "\n".join(f"src/a.py:{n}: retry" for n in range(12))
+UNRESOLVED = "could not resolve this host"
 SEARCH = Do("search_text", {"pattern": "retry", "path": "src/"}, LINES)
 
 
@@ -48,8 +49,23 @@ def detector() -> LoopDetector:
             'wrote "I will fix this now." 9 times in one reply',
         ),
         (
-            [Do("t", {"n": n}, f"is {n}") for n in range(51)],
-            "worked 51 rounds since you last wrote, which is more than 50",
+            [Do("t", {"n": n}, f"is {n}") for n in range(501)],
+            "worked 501 rounds since you last wrote",
+        ),
+        (
+            [Do("edit", {"path": "a.py", "old": old}, f"{old}?", None, True) for old in "abcde"],
+            'called edit on "a.py" 5 times and it failed each time',
+        ),
+        (
+            [Do("exec", {"code": "make"}, f"Error in {word}", None, True) for word in "abcde"],
+            'called exec("make") 5 times and it failed each time',
+        ),
+        (
+            [
+                Do("exec", {"code": f"curl {flag} x.test"}, f"{flag}\n{UNRESOLVED}", None, True)
+                for flag in ("-s", "-v", "-L", "-k", "-sS", "-i")
+            ],
+            f'called exec 6 times and it failed each time with "{UNRESOLVED}"',
         ),
     ],
 )
@@ -126,13 +142,34 @@ def test_a_loop_let_go_on_once_pauses_at_the_next_repetition(detector: LoopDetec
 
 
 def test_a_long_turn_let_go_on_has_as_many_rounds_again() -> None:
-    detector = LoopDetector(LoopDetection(max_turns=10))
+    detector = LoopDetector(LoopDetection(max_rounds=10))
     work: list[Event] = [Do("t", {"n": n}, f"is {n}") for n in range(100)]
     assert play(detector, work[:10]) is None
     assert play(detector, work[10:11])
     detector.go_on_once()
     assert play(detector, work[11:20]) is None
     assert play(detector, work[20:21])
+
+
+def test_only_rounds_that_bring_nothing_new_count_for_max_turns() -> None:
+    detector = LoopDetector(LoopDetection(max_turns=10, repeat_threshold=100))
+    work: list[Event] = [Do("t", {"n": n}, f"is {n}") for n in range(100)]
+    again: list[Event] = [Do("t", {"n": n}, f"is {n}") for n in range(11)]
+    news: list[Event] = [Do("u", {"n": n}, f"is {n}") for n in range(100)]
+    assert play(detector, [*work, *again[:9], *news, again[9]]) is None
+    found = play(detector, again[10:])
+    assert found
+    assert (found.type, found.count) == ("turn-limit", 11)
+    assert found.evidence == "worked 11 rounds without anything new since you last wrote"
+
+
+def test_in_strict_mode_all_rounds_count_for_max_turns() -> None:
+    detector = LoopDetector(LoopDetection(max_turns=10, strict=True))
+    work: list[Event] = [Do("t", {"n": n}, f"is {n}") for n in range(11)]
+    assert play(detector, work[:10]) is None
+    found = play(detector, work[10:])
+    assert found
+    assert found.evidence == "worked 11 rounds since you last wrote"
 
 
 def test_an_allowed_tool_may_repeat_for_the_whole_session(detector: LoopDetector) -> None:
@@ -211,7 +248,8 @@ def test_a_turn_without_end_takes_no_more_memory_than_a_long_one(changed: bool) 
     def work(first: int, last: int) -> int:
         for number in range(first, last):
             detector.tool_called(f"tool{number}", {"n": number})
-            detector.tool_answered(f"tool{number}", f"a\nb\nc{number}", changed_state=changed)
+            lines = "\n".join(f"line {line} of {number}" for line in range(8))
+            detector.tool_answered(f"tool{number}", lines, changed_state=changed)
             detector.tool_called("never answered", {"n": number})
         return tracemalloc.get_traced_memory()[0]
 

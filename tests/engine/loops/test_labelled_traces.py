@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import Tell
 from tests.engine.loops import (
     traces,
     traces_examined_fourth,
@@ -37,14 +38,16 @@ def test_there_are_enough_of_both_kinds() -> None:
 
 
 @pytest.mark.parametrize("labelled", SETS.values(), ids=SETS)
-def test_loops_are_found(labelled: list[Trace]) -> None:
+def test_loops_are_found(labelled: list[Trace], record_property: Tell) -> None:
     loops = [trace for trace in labelled if trace.is_loop]
     missed = [trace.name for trace in loops if not found_in(trace.events)]
+    record_property("in time", f"{len(loops) - len(missed)}/{len(loops)}")
     assert len(missed) <= (1 - LEAST_RECALL) * len(loops), missed
 
 
 @pytest.mark.parametrize("labelled", SETS.values(), ids=SETS)
-def test_work_is_left_alone(labelled: list[Trace]) -> None:
+def test_work_is_left_alone(labelled: list[Trace], record_property: Tell) -> None:
     work = [trace for trace in labelled if not trace.is_loop]
     alarms = {trace.name: found for trace in work if (found := found_in(trace.events))}
+    record_property("false", f"{len(alarms)}/{len(work)}")
     assert len(alarms) <= MOST_FALSE_ALARMS * len(work), alarms

@@ -61,3 +61,30 @@ def test_something_new_from_elsewhere_begins_anew() -> None:
         log = Do("exec", {"code": "tail make.log"}, f"undeclared name_{number * 7}", False)
         events += [edit(number), CHECK, log]
     assert not found_in(events)
+
+
+def run(code: str, result: str) -> Do:
+    return Do("exec", {"code": code}, result)
+
+
+def test_a_number_that_names_a_process_is_nothing_new() -> None:
+    def started(number: int) -> Do:
+        return run("./start.sh", f"worker {number} up\nworker {number} gone")
+
+    assert found_in([started(8000 + 31 * n) for n in range(7)])
+    sizes = [run("./start.sh", f"{8000 + 31 * n} rows read") for n in range(7)]
+    assert not found_in([*sizes])
+
+
+def test_pauses_that_grow_are_patience_for_a_while() -> None:
+    polls: list[Event] = [run(f"sleep {5 * n}; tail -n 1 a.log", "listening") for n in range(1, 9)]
+    assert not found_in(polls[:7])
+    assert found_in(polls)
+
+
+def test_the_same_lines_found_by_another_program_are_nothing_new() -> None:
+    searches = ("grep -rn load src", "rg load src", "ag load src", "grep -n load -r src/")
+    lines = "src/a.py:12: def load(path):"
+    assert found_in([run(code, lines) for code in (*searches, *searches)])
+    others = ("grep -rn load src", "rg save src", "ag open lib", "grep -rn close src")
+    assert not found_in([run(code, f"{lines} {n}") for n, code in enumerate((*others, *others))])

@@ -142,7 +142,7 @@ LOOPS: dict[str, list[Event]] = {
     "the same words and code again": [
         Stream("That did not work, so I try it again:\n```py\nx = f(1)\n```\n" * 12)
     ],
-    "fifty rounds and more": [Do("t", {"n": n}, f"answer {n * 31}") for n in range(51)],
+    "five hundred rounds and more": [Do("t", {"n": n}, f"answer {n * 31}") for n in range(501)],
 }
 
 WORK: dict[str, list[Event]] = {
@@ -232,9 +232,17 @@ WORK: dict[str, list[Event]] = {
     "one report after another": [
         Say(f"`src/mod_{c}.py` is fine, nothing to do.") for c in "abcdef"
     ],
-    "a table": [Stream("| a | b |\n|---|---|\n" + "| 0 | none |\n" * 60)],
-    "a list": [Stream("Here it is:\n" + "- not tested yet\n" * 60)],
-    "code": [Stream("So:\n```c\n" + "    x = x + 1;\n" * 60 + "```\nThat is all.")],
+    "a table": [
+        Stream("| a | b |\n|---|---|\n" + "".join(f"| a{n} | none |\n" for n in range(60)))
+    ],
+    "a list": [
+        Stream("Here it is:\n" + "".join(f"- part {n}: not tested yet\n" for n in range(60)))
+    ],
+    "code": [
+        Stream(
+            "So:\n```c\n" + "".join(f"    x = x + {n};\n" for n in range(60)) + "```\nThat is all."
+        )
+    ],
     "counting": [Stream(", ".join(str(n) for n in range(1, 400)))],
     "a song": [
         Stream(

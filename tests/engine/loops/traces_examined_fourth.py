@@ -17,7 +17,7 @@ LOOPS: dict[str, list[Event]] = {
         ASK,
         *[
             Do("search_text", {"pattern": word}, f"No matches found for '{word}'")
-            for word in ("report", "nightly", "empty", "rows", "cron")
+            for word in ("report", "nightly", "empty", "rows", "cron", "job")
         ],
     ],
     "numbers of processes and ports": [
@@ -146,7 +146,7 @@ LOOPS: dict[str, list[Event]] = {
         Stream("".join(f"Attempt {k}: still empty, trying again. " for k in range(1, 60))),
     ],
     "stream thai": [ASK, Stream("ฉันจะตรวจสอบรายงานอีกครั้ง " * 50)],
-    "100 rounds": [ASK, *[Do("exec", {"code": f"q {k}"}, f"r {k * k}") for k in range(100)]],
+    "600 rounds": [ASK, *[Do("exec", {"code": f"q {k}"}, f"r {k * k}") for k in range(600)]],
     "stuck write": [
         ASK,
         *[
@@ -307,8 +307,13 @@ WORK: dict[str, list[Event]] = {
         ASK,
         Stream("".join(f"19:0{k % 10}:00 report: empty result set\n" for k in range(30))),
     ],
-    "stack trace": [ASK, Stream("```\n" + "  at Report.render (report.js:10)\n" * 40 + "```")],
-    "html": [ASK, Stream("<tr><td>0</td><td>empty</td></tr>\n" * 30)],
+    "stack trace": [
+        ASK,
+        Stream(
+            "```\n" + "".join(f"  at Report.render (report.js:{k})\n" for k in range(40)) + "```"
+        ),
+    ],
+    "html": [ASK, Stream("".join(f"<tr><td>{k}</td><td>empty</td></tr>\n" for k in range(30)))],
     "md headings": [ASK, Stream("".join(f"## {w}\n\nNo rows were written.\n\n" for w in NAMES))],
     "plan": [
         ASK,

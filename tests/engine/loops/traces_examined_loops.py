@@ -225,7 +225,7 @@ NEARLY_SAME_CALL = [
                 False,
                 True,
             )
-            for a in ("open", "goto", "visit", "load", "navigate")
+            for a in ("open", "goto", "visit", "load", "navigate", "see")
         ],
     ),
     _loop(
@@ -427,7 +427,7 @@ WORDS = [
 TOO_LONG = [
     _loop(
         "rounds without end",
-        *[Do("exec", {"code": f"echo {n} | md5sum"}, f"{n * 7919:032x}") for n in range(60)],
+        *[Do("exec", {"code": f"echo {n} | md5sum"}, f"{n * 7919:032x}") for n in range(501)],
     ),
 ]
 

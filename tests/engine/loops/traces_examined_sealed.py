@@ -267,7 +267,7 @@ LOOPS = [
     ),
     _loop(
         "far too many rounds",
-        *[Do("exec", {"code": f"try {n}"}, f"outcome {n * 7919}") for n in range(70)],
+        *[Do("exec", {"code": f"try {n}"}, f"outcome {n * 7919}") for n in range(501)],
     ),
 ]
 
@@ -482,7 +482,12 @@ WORK = [
             )
         ),
     ),
-    _work("sql of like rows", Stream("```sql\n" + "INSERT INTO t VALUES (1, 'a');\n" * 50 + "```")),
+    _work(
+        "sql of like rows",
+        Stream(
+            "```sql\n" + "".join(f"INSERT INTO t VALUES ({n}, 'a');\n" for n in range(50)) + "```"
+        ),
+    ),
     _work("a chess board", Stream("```\n" + "# . # . # . # .\n. # . # . # . #\n" * 4 + "```")),
     _work(
         "a tree of folders",
@@ -524,7 +529,14 @@ WORK = [
         ),
     ),
     _work("the squares", Stream("".join(f"The square of {n} is {n * n}. " for n in range(1, 40)))),
-    _work("an html list", Stream("```html\n<ul>\n" + "  <li>item</li>\n" * 40 + "</ul>\n```\n")),
+    _work(
+        "an html list",
+        Stream(
+            "```html\n<ul>\n"
+            + "".join(f"  <li>item {n}</li>\n" for n in range(40))
+            + "</ul>\n```\n"
+        ),
+    ),
     _work(
         "many different steps",
         *[

@@ -278,14 +278,22 @@ WORK: dict[str, list[Event]] = {
         User("keep checking the server until it is up"),
         *[Do("exec", {"code": "curl -s h"}, "connection refused", False)] * 12,
     ],
-    "table": [ASK, Stream("| a | b |\n|---|---|\n" + "| yes | no |\n" * 80)],
+    "table": [
+        ASK,
+        Stream("| a | b |\n|---|---|\n" + "".join(f"| yes | no {k} |\n" for k in range(80))),
+    ],
     "checklist": [
         ASK,
-        Stream("".join("- [ ] verify the mapping of the field\n" for _ in range(30))),
+        Stream("".join(f"- [ ] verify the mapping of field {k}\n" for k in range(30))),
     ],
-    "numbered same": [ASK, Stream("".join(f"{k}. Verify the mapping.\n" for k in range(1, 60)))],
-    "code": [ASK, Stream("```python\n" + "x = f(x)\n" * 100 + "```")],
-    "indented code": [ASK, Stream("Try this:\n\n" + "    x = f(x)\n" * 60 + "\nThat is all.")],
+    "numbered same": [ASK, Stream("".join(f"{k}. Verify mapping {k}.\n" for k in range(1, 60)))],
+    "code": [ASK, Stream("```python\n" + "".join(f"x = f{k}(x)\n" for k in range(100)) + "```")],
+    "indented code": [
+        ASK,
+        Stream(
+            "Try this:\n\n" + "".join(f"    x = f{k}(x)\n" for k in range(60)) + "\nThat is all."
+        ),
+    ],
     "ascii bars": [
         ASK,
         Stream("".join(f"{w:<8} {'#' * (i + 3)}\n" for i, w in enumerate(NAMES * 3))),

@@ -492,8 +492,14 @@ WRITING = [
             + "".join(f"| file | {n} | text |\n" for n in range(60))
         ),
     ),
-    _work("a table of like rows", Stream("| day | state |\n|---|---|\n" + "| day | ok |\n" * 40)),
-    _work("code of like lines", Stream("```python\n" + "    result.append(0)\n" * 60 + "```\n")),
+    _work(
+        "a table of like rows",
+        Stream("| day | state |\n|---|---|\n" + "".join(f"| day {n} | ok |\n" for n in range(40))),
+    ),
+    _work(
+        "code of like lines",
+        Stream("```python\n" + "".join(f"    result.append({n})\n" for n in range(60)) + "```\n"),
+    ),
     _work(
         "a list",
         Stream(
@@ -502,7 +508,7 @@ WRITING = [
     ),
     _work(
         "a numbered list",
-        Stream("".join(f"{n}. Open the door and count the boxes.\n" for n in range(1, 40))),
+        Stream("".join(f"{n}. Open door {n} and count the boxes.\n" for n in range(1, 40))),
     ),
     _work(
         "a picture of letters",
@@ -528,7 +534,11 @@ WRITING = [
     ),
     _work(
         "json of like records",
-        Stream("```json\n[\n" + '  {"id": 1, "ok": true},\n' * 40 + "]\n```\n"),
+        Stream(
+            "```json\n[\n"
+            + "".join(f'  {{"id": {n}, "ok": true}},\n' for n in range(40))
+            + "]\n```\n"
+        ),
     ),
     _work(
         "zeros in a matrix",
@@ -586,8 +596,8 @@ WRITING = [
 
 LONG = [
     _work(
-        "forty-nine rounds of different work",
-        *[Do("exec", {"code": f"step {n}"}, f"step {n} gave {n * n * 31}") for n in range(49)],
+        "a hundred rounds of different work",
+        *[Do("exec", {"code": f"step {n}"}, f"step {n} gave {n * n * 31}") for n in range(100)],
     ),
 ]
 

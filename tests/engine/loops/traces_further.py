@@ -180,7 +180,9 @@ WORK: dict[str, list[Event]] = {
             )
         )
     ],
-    "json raw": [Stream('{"items": [' + ",".join('{"a": 0, "b": null}' for _ in range(40)) + "]}")],
+    "json raw": [
+        Stream('{"items": [' + ",".join(f'{{"a": {n}, "b": null}}' for n in range(40)) + "]}")
+    ],
     "silent": [e for n in range(9) for e in (Say("\n"), Do("t", {"n": n}, "ok"))],
     "retry succeed 3rd": [
         *[Do("http", {"u": 1}, "timeout", None, True)] * 2,

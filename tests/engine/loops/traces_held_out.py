@@ -162,7 +162,7 @@ LOOPS: dict[str, list[Event]] = {
             * 5
         )
     ],
-    "too many rounds of honest work": [bash(f"step {n}", f"did part {n * 17}") for n in range(60)],
+    "too many rounds of honest work": [bash(f"step {n}", f"did part {n * 17}") for n in range(501)],
 }
 
 WORK: dict[str, list[Event]] = {
@@ -222,7 +222,6 @@ WORK: dict[str, list[Event]] = {
     ],
     "sleep and look": [
         *[bash("sleep 30; tail -1 train.log", "epoch 3")] * 5,
-        bash("sleep 30; tail -1 train.log", "epoch 4"),
         *[bash("sleep 30; tail -1 train.log", "epoch 4")] * 5,
     ],
     "the server asks for patience": [
@@ -290,7 +289,7 @@ WORK: dict[str, list[Event]] = {
     "config of zeros": [
         Stream("The matrix:\n\n```\n" + "0 0 0 0 0 0 0 0\n" * 40 + "```\nAs you see, all zero.")
     ],
-    "checklist": [Stream("\n".join(f"{n}. [ ] Check that the page loads" for n in range(1, 60)))],
+    "checklist": [Stream("\n".join(f"{n}. [ ] Check that page {n} loads" for n in range(1, 60)))],
     "markdown table of results": [
         Stream("Result:\n\n" + "\n".join(f"test_{n} | passed | 0.1 s" for n in range(80)))
     ],
@@ -315,7 +314,11 @@ WORK: dict[str, list[Event]] = {
         )
     ],
     "diff in a fence": [
-        Stream("Here:\n~~~diff\n" + "-    return None\n+    return None\n" * 40 + "~~~\n")
+        Stream(
+            "Here:\n~~~diff\n"
+            + "".join(f"-    return None\n+    return {n}\n" for n in range(40))
+            + "~~~\n"
+        )
     ],
     "letters counted": [
         Stream("The word is: " + "ha" * 20 + "! That was funny, was it not? " + "-" * 80)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Message, Retrieval, Text
-from ollm_tui.engine.project.history_search import COMPARED, COMPARED_CHARACTERS, Passage, Recall
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.search.snippets import recall_query
+from ollm_tui.services.search.passages import query_about
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Search, Settings
 from ollm_tui.storage.store_layout import StoreLayout
@@ -91,85 +87,23 @@ async def test_what_has_little_to_do_with_it_stays_away(
     assert await asked(workspace, "Write a poem about the upload of a very long novel") == ()
 
 
-async def test_alike_meanings_come_first_where_vectors_tell(
+async def test_what_says_nearly_the_same_is_recalled_once(
     open_workspace: OpenWorkspace, home: Path
 ) -> None:
-    fill(home)
-    workspace = await open_workspace()
-
-    async def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        alike = ["backup" in text or not at for at, text in enumerate(texts)]
-        return [(1.0, 0.0) if each else (0.0, 1.0) for each in alike]
-
-    def place(passages: list[Passage]) -> int:
-        return [passage.session_id for passage in passages].index(full_id(3))
-
-    plain = await Recall(workspace.history, 1000).passages("retries of the job")
-    ranked = await Recall(workspace.history, 1000, embed).passages("retries of the job")
-    assert place(ranked) < place(plain)
-    assert set(ranked) == set(plain)
-
-
-async def test_a_server_that_makes_no_vectors_leaves_the_order_of_the_words(
-    open_workspace: OpenWorkspace, home: Path
-) -> None:
-    fill(home)
-    workspace = await open_workspace()
-
-    async def fails(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        raise Unavailable("nobody answers", "start the server")
-
-    plain, recall = Recall(workspace.history, 1000), Recall(workspace.history, 1000, fails)
-    words = "retries of the job"
-    assert await recall.passages(words) == await plain.passages(words) != []
-    assert await recall.for_prompt(words, "") == await plain.for_prompt(words, "") != ()
-
-
-async def test_a_server_that_takes_too_long_keeps_nobody_waiting(
-    open_workspace: OpenWorkspace, home: Path
-) -> None:
-    fill(home)
-    workspace = await open_workspace()
-    given_up: list[str] = []
-
-    async def sleeps(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            given_up.append(texts[0])
-            raise
-        return ()
-
-    words = "retries of the job"
-    plain = await Recall(workspace.history, 1000).passages(words)
-    assert await Recall(workspace.history, 1000, sleeps).passages(words, patience=0.01) == plain
-    assert given_up == [words]
-
-
-async def test_a_server_is_asked_for_few_short_texts(
-    open_workspace: OpenWorkspace, home: Path
-) -> None:
+    words = "The upload job retries forever unless the back-off has a ceiling of five attempts"
     messages = tuple(
-        Message(f"m{number}", "user", (Text("retries " + "and so on " * 200),), clock.now())
-        for number in range(COMPARED + 5)
+        Message(f"m{number}", "user", (Text(f"{words} {number}"),), clock.now())
+        for number in range(5)
     )
     library = SessionLibrary.at(StoreLayout(home / "sessions"))
     library.add(replace(samples()[0], messages=messages))
     library.close()
     workspace = await open_workspace()
-    asked: list[int] = []
-
-    async def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        asked.extend(map(len, texts))
-        return [(1.0, 0.0)] * len(texts)
-
-    found = await Recall(workspace.history, 1000, embed).passages("retries")
-    assert found and len(asked) == COMPARED + 1
-    assert max(asked) <= COMPARED_CHARACTERS
+    found = await workspace.history.recall.passages("does the upload retry forever?")
+    assert len(found) == 1
 
 
 def test_only_telling_words_are_looked_for() -> None:
-    query = recall_query("How should I do the retries, please? 再試行 of v2")
+    query = query_about("How should I do the retries, please? 再試行 of v2")
     assert {term.text for term in query.terms} == {"retries", "再試行"}
-    assert query.any_term
-    assert recall_query("and the?").terms == ()
+    assert query_about("and the?").terms == ()

@@ -229,3 +229,32 @@ async def test_what_the_disk_refuses_is_an_error_for_the_user(
         await workspace.discard(session_id)
     assert refused.value.hint
     assert await titles(workspace) == ["Keep me"]
+
+
+async def test_a_conversation_goes_on_in_a_session_that_it_names_and_that_names_it(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    workspace = await open_workspace()
+    conversation = await workspace.begin()
+    for text in ("First", "Second"):
+        await finished(conversation.send(text))
+    linked = await workspace.go_on(conversation)
+    await conversation.close()
+    old, new = on_disk(home, conversation.session_id).header, on_disk(home, linked)
+    assert (old.continued_in, new.header.continues) == (linked, conversation.session_id)
+    assert new.branch()[0].text == "Second"
+    fork = await workspace.fork(conversation.session_id)
+    assert on_disk(home, fork).header.continued_in is None
+
+
+async def test_the_session_an_ephemeral_one_goes_on_in_is_ephemeral(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    workspace = await open_workspace()
+    conversation = await workspace.begin(ephemeral=True)
+    await finished(conversation.send("Nothing of this is kept"))
+    linked, _ = await workspace.resume(await workspace.go_on(conversation))
+    assert not linked.is_kept and linked.state.branch()[0].text == "Nothing of this is kept"
+    await finished(linked.send("Nor of this"))
+    await linked.close()
+    assert not list((home / "sessions").rglob("*.j*"))

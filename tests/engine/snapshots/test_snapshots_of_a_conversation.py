@@ -119,14 +119,31 @@ async def test_the_way_back_from_a_restore_outlives_any_number_of_automatic_ones
     await talk(conversation, 1)
     now = conversation.prompt_json()
     await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
-    for _ in range(Settings().snapshots.max_count + 3):
+    for number in range(Settings().snapshots.max_count + 3):
+        await conversation.goals.set_goal(f"goal {number}")  # the same context is kept only once
         await conversation.snapshots.before("model")
     await conversation.snapshots.undo_restore()
     assert conversation.prompt_json() == now
-    for _ in range(Settings().snapshots.max_count):
+    for number in range(Settings().snapshots.max_count):
+        await conversation.goals.set_goal(f"other goal {number}")
         await conversation.snapshots.before("model")
     automatic = [each for each in await conversation.snapshots.list() if each.is_automatic]
     assert len(automatic) == Settings().snapshots.max_count  # nothing is needed any more
+    await conversation.close()
+
+
+async def test_an_equal_automatic_snapshot_is_used_again_and_dropped_only_if_it_is_new(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 2)
+    first = await conversation.snapshots.before("compression")
+    assert first and await conversation.snapshots.before("compression") == first
+    await conversation.goals.set_goal("something else")
+    second = await conversation.snapshots.before("compression")
+    assert second and second != first
+    await conversation.snapshots.drop(first)
+    await conversation.snapshots.drop(second)
+    assert [each.id for each in await conversation.snapshots.list()] == [first]
     await conversation.close()
 
 

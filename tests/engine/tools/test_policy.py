@@ -217,6 +217,8 @@ def test_dangerous_code_asks_in_every_mode_and_cannot_be_allowed_for_good(
     policy.remember("exec", action, verdict, ALWAYS)
     assert policy.grants() == []
     assert policy.judge("exec", action, mode) == verdict
+    policy.remember("exec", action, verdict, Decision("never", "project"))
+    assert policy.judge("exec", action, mode).ruling == "deny"
 
 
 def test_always_holds_for_exactly_this_command_in_this_place(project: Path) -> None:

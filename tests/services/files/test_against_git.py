@@ -13,14 +13,16 @@ from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.tree import Tree
 from tests.conftest import LONG
 from tests.services.files.generated_trees import (
+    NAMES,
     git,
     listed_by_git,
     without,
+    write_ignore_file,
     write_repository,
     write_tree,
 )
 
-TREES = 1_000 if LONG else 80
+TREES = 1_000 if LONG else 36
 OPTIONS = DiscoveryOptions(max_depth=50)
 
 
@@ -198,7 +200,7 @@ def test_odd_patterns_mean_what_they_mean_to_git(
 def test_a_tree_outside_of_any_repository_is_listed_as_if_it_were_one(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    for seed in range(2_000, 2_020):
+    for seed in range(2_000, 2_000 + TREES // 4):
         root = tmp_path / str(seed)
         root.mkdir()
         write_tree(root, random.Random(seed))
@@ -207,12 +209,93 @@ def test_a_tree_outside_of_any_repository_is_listed_as_if_it_were_one(
         assert set(outside) == without(listed_by_git(root, environ), OPTIONS.builtin_ignores)
 
 
-def test_without_the_git_program_a_repository_is_listed_the_same(
+def test_our_own_ignore_files_are_read_as_git_reads_its_own(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    for seed in range(3_000, 3_030):
+    wrong: dict[int, set[str]] = {}
+    for seed in range(4_000, 4_000 + TREES // 4):
         root = tmp_path / str(seed)
-        write_repository(root, random.Random(seed), environ)
-        (root / ".git/config").unlink()
-        (root / ".git/index").unlink(missing_ok=True)
-        assert walked(root, environ | {"PATH": "/nowhere"}) == walked(root, environ)
+        root.mkdir()
+        write_tree(root, random.Random(seed))
+        expected = without(set(walked(root, environ)), (".gitignore",))
+        for path in [*root.rglob(".gitignore")]:
+            path.rename(path.with_name(".ollmignore"))
+        found = without(set(walked(root, environ)), (".ollmignore",))
+        if difference := expected ^ found:
+            wrong[seed] = difference
+        shutil.rmtree(root)
+    assert wrong == {}
+
+
+def test_what_is_kept_up_to_date_is_what_is_found_anew(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    for seed in range(5_000, 5_000 + TREES // 8):
+        chance, root = random.Random(seed), tmp_path / str(seed)
+        write_repository(root, chance, environ)
+        tree = Tree(root, OPTIONS, environ)
+        list(tree.walk())
+        for _ in range(3):
+            change(root, chance)
+            tree.refresh()
+            assert sorted(tree.paths()) == walked(root, environ), seed
+        shutil.rmtree(root)
+
+
+def change(root: Path, chance: random.Random) -> None:
+    """Delete or add some files and folders, and rewrite ignore files, all at random places."""
+    folders = [path for path in (root, *root.rglob("*")) if path.is_dir() and not path.is_symlink()]
+    folders = [path for path in folders if ".git" not in path.parts]
+    for _ in range(chance.randint(1, 4)):
+        place = chance.choice(folders)
+        if not place.is_dir():
+            continue
+        kind = chance.random()
+        if kind < 0.3 and place != root:
+            shutil.rmtree(place)
+        elif kind < 0.6:
+            fresh = place / f"new {chance.choice(NAMES)}"
+            fresh.mkdir(exist_ok=True)
+            write_tree(fresh, chance, 1) if not any(fresh.iterdir()) else None
+        elif kind < 0.8:
+            write_ignore_file(place / ".gitignore", chance, chance.sample(NAMES, 3))
+        else:
+            path = place / chance.choice(NAMES)
+            if not path.is_dir():
+                path.unlink(missing_ok=True)
+                path.write_text("")
+
+
+EVERYDAY_RULES = """
+# what most projects ignore
+*.o
+*.py[cod]
+/target/
+__pycache__/
+docs/_build
+**/*.tmp
+logs/**/debug
+.env*
+!.env.example
+"""
+
+
+def test_without_the_git_program_everyday_rules_hold(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    names = (
+        *("a.o", "a.pyc", "a.py", "target/x", "sub/target/x", "sub/__pycache__/x", "docs/_build/x"),
+        *("docs/x", "x.tmp", "sub/deep/x.tmp", "logs/debug", "logs/1/2/debug", "logs/x"),
+        *(".env", ".env.local", ".env.example", "sub/own.txt", "sub/own.md", ".ollm"),
+    )
+    for name in names:
+        (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "root" / name).write_text("")
+    root = tmp_path / "root"
+    (root / ".gitignore").write_text(EVERYDAY_RULES)
+    (root / "sub/.gitignore").write_text("own.*\n!own.md\n")
+    (root / ".ollmignore").write_text(".ollm\n")
+    git(root, environ, "init", "-q")
+    listed = walked(root, environ)
+    assert "sub/own.md" in listed and ".ollm" not in listed
+    assert walked(root, environ | {"PATH": "/nowhere"}) == listed

@@ -6,13 +6,13 @@ import pytest
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.services.files.glob_patterns import PathChoice
-from ollm_tui.services.files.wildmatch import matcher
 
 
 @pytest.mark.parametrize(
     "pattern",
     (
-        "/".join(["**"] * 9),
+        "/".join(["**"] * 11),
+        "**/a/" * 11 + "b",
         "a*" * 33,
         "x" * 1_001,
         "{a,b}" * 8,
@@ -24,12 +24,10 @@ def test_a_glob_that_is_too_much_is_refused(pattern: str) -> None:
         PathChoice((pattern,))
 
 
-def test_globs_that_usually_take_exponential_time_do_not() -> None:
-    """Each of these would not end within a lifetime where every star is tried at every place."""
-    assert not matcher(["**/a/" * 20 + "b"])("a/" * 200 + "c")
-    assert not matcher(["*a" * 50 + "b"])("a" * 2_000)
-    assert not matcher(["*/**/" * 20 + "b"])("a/" * 200 + "c")
-    assert matcher(["**/a/" * 20 + "b"])("a/" * 200 + "b")
+def test_stars_that_usually_take_exponential_time_do_not() -> None:
+    """It would not end within a lifetime if every star were tried at every place."""
+    stars = PathChoice(("*a" * 30 + "b",))
+    assert stars.kept(["a" * 2_000, "a" * 2_000 + "b"]) == ["a" * 2_000 + "b"]
 
 
 @pytest.mark.parametrize(
@@ -46,5 +44,4 @@ def test_globs_that_usually_take_exponential_time_do_not() -> None:
     ),
 )
 def test_a_glob_reads_as_in_an_ignore_file(pattern: str, path: str, fits: bool) -> None:
-    folder, slash, name = path.rpartition("/")
-    assert PathChoice((pattern,)).kept(folder + slash, [name]) == ([name] if fits else [])
+    assert PathChoice((pattern,)).kept([path]) == ([path] if fits else [])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import UsageError
+from ollm_tui.services.files.file_entry import FileEntry
 from ollm_tui.services.files.mentioned_file import (
     LARGEST,
     folders_of,
@@ -37,6 +38,7 @@ def test_an_image_is_told_by_its_content(tmp_path: Path) -> None:
     path.write_bytes(PNG)
     found = read_mention(tmp_path, path)
     assert found.media_type == "image/png"
+    assert glance_at_file(FileEntry(tmp_path, path.name)).words.startswith("image: png, ")
     assert base64.b64decode(found.content) == PNG
 
 
@@ -56,14 +58,14 @@ def test_what_a_model_cannot_read_is_refused_in_words(
     with pytest.raises(UsageError) as refused:
         read_mention(tmp_path, path)
     assert words in refused.value.message and refused.value.hint
-    assert glance_at_file(path).tokens is None
+    assert glance_at_file(FileEntry(tmp_path, "it")).tokens is None
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UsageError, match="pipe is not a file"):
         read_mention(tmp_path, tmp_path / "pipe")
-    assert glance_at_file(tmp_path / "pipe").words == "cannot be read"
+    assert glance_at_file(FileEntry(tmp_path, "pipe")).words == "cannot be read"
 
 
 def test_a_link_out_of_the_project_is_taken_only_by_its_whole_path(tmp_path: Path) -> None:
@@ -104,6 +106,6 @@ def test_a_folder_is_its_list() -> None:
 def test_a_glance_tells_the_cost_of_all_and_the_first_words(tmp_path: Path) -> None:
     path = tmp_path / "long.md"
     path.write_text("---\n\n# A title\n" + "some more words here\n" * 2_000)
-    glance = glance_at_file(path)
+    glance = glance_at_file(FileEntry(tmp_path, path.name))
     assert glance.words == "# A title"
     assert glance.tokens is not None and 5_000 < glance.tokens < 20_000

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.files.folder_events import Inotify
+from ollm_tui.services.files.folder_events import FolderEvents
+from ollm_tui.services.files.inotify_events import InotifyEvents
 from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.files.tree import Tree
@@ -236,7 +237,7 @@ class TestWatching:
         assert len(list(descriptors.iterdir())) == before
 
 
-class FewWatches(Inotify):
+class FewWatches(InotifyEvents):
     """The real thing on a system that allows only two folders."""
 
     def entering(self, folder: str) -> None:
@@ -249,9 +250,7 @@ class FewWatches(Inotify):
 class TestWhereTheSystemCannotWatch:
     """Looking from time to time finds the same."""
 
-    async def told_by(
-        self, root: Path, events: Inotify | Polling
-    ) -> tuple[Watcher, list[FileEvent]]:
+    async def told_by(self, root: Path, events: FolderEvents) -> tuple[Watcher, list[FileEvent]]:
         told: list[FileEvent] = []
         tree = Tree(root, DiscoveryOptions(), os.environ)
         assert list(tree.walk())

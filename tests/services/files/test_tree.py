@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from ollm_tui.core.errors import UsageError
 from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.project_files import ProjectFiles
-from ollm_tui.services.files.tree import FIRST_BATCH
+from ollm_tui.services.files.tree import Changes, Tree
 from ollm_tui.settings.schema import FileDiscovery, Settings
 from tests.services.files.project import as_user, found, git, repository, write
 
@@ -35,10 +36,10 @@ def open_root() -> Iterator[Path]:
 
 
 async def test_files_come_in_batches_those_near_to_the_root_first(root: Path) -> None:
-    write(root, " ".join(f"a/b/{n}" for n in range(FIRST_BATCH * 2)) + " " + "top a/near")
+    write(root, " ".join(f"a/b/{n}" for n in range(400)) + " top a/near")
     batches = [batch async for batch in ProjectFiles(root).batches()]
-    assert batches[0][:2] == ["top", "a/near"]
-    assert sum(map(len, batches)) == FIRST_BATCH * 2 + 2
+    assert batches[0] == ["top"] and batches[1][0] == "a/near"
+    assert sum(map(len, batches)) == 402
 
 
 async def test_a_root_that_is_no_folder_is_said(root: Path) -> None:
@@ -191,7 +192,7 @@ async def test_the_users_own_excludes_hold_in_repositories(root: Path, home: Pat
     assert await found(root) == ["a", "a.swp"]
 
 
-async def test_a_repository_of_another_user_is_listed_without_gits_help(open_root: Path) -> None:
+async def test_a_repository_of_another_user_is_listed_as_if_it_were_new(open_root: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can give files away")
     repository(open_root, {".gitignore": "*.log\n", "a": "", "x.log": ""})
@@ -226,3 +227,118 @@ def test_the_settings_say_how_to_look() -> None:
     wanted = FileDiscovery(max_depth=3, follow_symlinks=True, builtin_ignores=("x",))
     options = DiscoveryOptions.from_settings(Settings(file_discovery=wanted))
     assert options == DiscoveryOptions(3, True, ("x",))
+
+
+class Entered:
+    """A listener that notes which folders are looked into."""
+
+    def __init__(self) -> None:
+        self.folders: set[str] = set()
+
+    def entering(self, folder: str) -> None:
+        self.folders.add(folder)
+
+    def left(self, folder: str) -> None:
+        self.folders.discard(folder)
+
+
+@pytest.mark.parametrize("git_is_there", (True, False))
+def test_ignored_folders_are_never_entered_and_empty_ones_are(
+    root: Path, git_is_there: bool
+) -> None:
+    repository(root, "src/a node_modules/x/y target/x/y own/x/y empty/x/y.log")
+    write(root, {".gitignore": "target/\n*.log\n", ".ollmignore": "own\n"})
+    environ = dict(os.environ) if git_is_there else {"PATH": "/nowhere"}
+    tree = Tree(root, DiscoveryOptions(), environ)
+    tree.listener = entered = Entered()
+    list(tree.walk())
+    assert entered.folders == set(tree.folders) == {"", "src/", "empty/", "empty/x/"}
+    write(root, "target/new own/new node_modules/new src/target/x")
+    assert tree.refresh() == Changes()
+    assert entered.folders == {"", "src/", "empty/", "empty/x/"}
+
+
+async def test_git_does_not_look_into_what_is_left_out_anyway(root: Path) -> None:
+    """It would wait for ever at this pipe, which stands where it reads its rules."""
+    write(root, "node_modules/x a/b/c/x kept")
+    os.mkfifo(root / "node_modules/.gitignore")
+    os.mkfifo(root / "a/b/.gitignore")
+    assert await found(root, DiscoveryOptions(max_depth=1)) == ["kept"]
+
+
+async def test_a_pipe_in_place_of_an_ignore_file_does_not_stop_a_listing(root: Path) -> None:
+    repository(root, {".gitignore": "*.log\n", "x.log": "", "top": "", "a/b/c/d/e": ""})
+    os.mkfifo(root / "a/b/c/.gitignore")
+    files = ProjectFiles(root)
+    assert sorted(await files.paths()) == [".gitignore", "a/b/c/d/e", "top"]
+    write(root, "a/new")
+    assert sorted(await files.paths()) == [".gitignore", "a/b/c/d/e", "a/new", "top"]
+
+
+async def test_a_submodule_is_one_entry_also_where_it_is_ignored(root: Path) -> None:
+    repository(root, {".gitignore": "ignored/\n", "mine": ""})
+    for name in ("plain", "ignored/one"):
+        repository(root / name, "theirs")
+        commit = ("commit", "-q", "--allow-empty", "-m", "m")
+        git(root / name, "-c", "user.name=n", "-c", "user.email=e", *commit)
+        git(root, "add", "-f", name)
+    assert await found(root) == [".gitignore", "ignored/one/", "mine", "plain/"]
+
+
+async def test_a_repository_that_claims_another_place_is_listed_where_it_is(
+    root: Path, tmp_path: Path
+) -> None:
+    write(tmp_path, "elsewhere/secret")
+    repository(root, {".gitignore": "*.log\n", "x.log": "", "kept": ""})
+    git(root, "config", "core.worktree", str(tmp_path / "elsewhere"))
+    assert await found(root) == [".gitignore", "kept"]
+
+
+async def test_the_users_own_excludes_hold_outside_of_repositories_too(
+    root: Path, home: Path
+) -> None:
+    write(home.parent, {".gitconfig": "[core]\nexcludesFile = ~/mine\n", "mine": "*.bak\n"})
+    write(root, "a a.bak")
+    files = ProjectFiles(root)
+    assert list(await files.paths()) == ["a"]
+    write(home.parent, {"mine": "a\n"})
+    assert list(await files.paths()) == ["a.bak"]
+
+
+async def test_nothing_is_left_behind_for_asking_git(root: Path, tmp_path: Path) -> None:
+    write(root, {"a": "", "b/c": "", ".ollmignore": "x\n"})
+    (tmp_path / "scratch").mkdir()
+    tempfile.tempdir = str(tmp_path / "scratch")
+    try:
+        files = ProjectFiles(root)
+        await files.paths()
+        write(root, "b/new")
+        assert "b/new" in await files.paths()
+    finally:
+        tempfile.tempdir = None
+    assert not [*(tmp_path / "scratch").iterdir()]
+
+
+async def test_without_git_a_rule_that_would_take_too_long_is_left_out(root: Path) -> None:
+    write(root, {".gitignore": "**/a/" * 11 + "b\n*.log\n", "a/" * 9 + "c": "", "x.log": ""})
+    files = ProjectFiles(root, environ={"PATH": "/nowhere"})
+    assert sorted(await files.paths()) == [".gitignore", "a/" * 9 + "c"]
+
+
+async def test_kind_size_and_time_are_read_when_they_are_asked_for(root: Path) -> None:
+    write(root, {"file": "12345"})
+    (root / "link").symlink_to("file")
+    (root / "broken").symlink_to("nowhere")
+    repository(root / "sub")
+    files = ProjectFiles(root)
+    entries = {path: files.entry(path) for path in await files.paths()}
+    os.utime(root / "file", (86_400, 86_400))
+    assert {path: entry.kind for path, entry in entries.items()} == {
+        "file": "file",
+        "link": "link",
+        "broken": "link",
+    }
+    assert entries["file"].path == root / "file" and entries["file"].relative_path == "file"
+    assert entries["link"].size == 5 and not entries["broken"].is_folder
+    assert entries["file"].modified == datetime(1970, 1, 2, tzinfo=UTC)
+    assert files.entry("sub").kind == "folder"

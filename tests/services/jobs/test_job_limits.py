@@ -121,6 +121,20 @@ async def test_an_eleventh_shell_closes_the_least_recently_used_one(jobs: JobReg
     assert {SESSION, "eleventh"} <= set(ids)
 
 
+async def test_a_session_that_made_room_says_so_until_it_is_opened_again(jobs: JobRegistry) -> None:
+    job = await jobs.exec(SESSION, "true")
+    for number in range(10):
+        await jobs.open_shell(f"other-{number}", Path("/"))
+    words = f"session {SESSION} was closed to make room"
+    for asking in (lambda: jobs.list_jobs(SESSION), lambda: jobs.job_output(job.id)):
+        with pytest.raises(JobError, match=words):
+            asking()
+    with pytest.raises(JobError, match=words):
+        await jobs.exec(SESSION, "true")
+    await jobs.open_shell(SESSION, Path("/"))
+    assert jobs.job(job.id).status == "completed"
+
+
 async def test_young_output_stays_however_much_it_is(tmp_path: Path) -> None:
     jobs = JobRegistry(ENVIRONMENT, limits=Limits(session_bytes=10))
     await jobs.open_shell(SESSION, tmp_path)

@@ -109,8 +109,45 @@ async def test_another_signal_can_be_named(jobs: JobRegistry) -> None:
     await until(lambda: bool(jobs.job_output(job.id).stdout.data))
     ended = await jobs.kill(job.id, "SIGINT")
     assert (ended.status, ended.exit_code) == ("killed", 5)
-    with pytest.raises(JobError, match="'SIGSTOP' does not end jobs"):
-        await jobs.kill(job.id, "SIGSTOP")
+    for wrong in ("SIGFOO", "", "0", 4711):
+        with pytest.raises(JobError, match=f"there is no signal {wrong!r}"):
+            await jobs.kill(job.id, wrong)
+
+
+@pytest.mark.parametrize("name", ["TERM", "sigterm", "15", 15])
+async def test_a_signal_has_a_name_and_a_number(jobs: JobRegistry, name: str | int) -> None:
+    job = await jobs.exec(SESSION, "sleep 60", background=True)
+    assert (await jobs.kill(job.id, name)).exit_code == 143
+
+
+@pytest.mark.parametrize("name", ["SIGUSR1", "USR1", "10"])
+async def test_a_signal_that_does_not_end_a_job_reaches_who_handles_it(
+    jobs: JobRegistry, name: str
+) -> None:
+    server = "trap 'echo asked' USR1; echo ready; until [ -e go ]; do sleep 0.05; done; echo over"
+    job = await jobs.exec(SESSION, f'bash -c "{server}"; echo after', background=True)
+    await until(lambda: jobs.job_output(job.id).stdout.data == b"ready\n")
+    assert (await jobs.kill(job.id, name)).running
+    await until(lambda: b"asked" in jobs.job_output(job.id).stdout.data)
+    Path(job.cwd, "go").touch()
+    ended = await jobs.wait(job.id)
+    assert (ended.status, ended.note) == ("completed", "")
+    assert jobs.job_output(job.id).stdout.data == b"ready\nasked\nover\nafter\n"
+
+
+async def test_a_job_can_be_stopped_and_continued(jobs: JobRegistry) -> None:
+    job = await jobs.exec(SESSION, "until [ -e go ]; do sleep 0.05; done", background=True)
+    await jobs.kill(job.id, "SIGSTOP")
+
+    def state() -> str:
+        line = process(job.pid)
+        return line.state if line else "gone"
+
+    await until(lambda: state() == "T")
+    await jobs.kill(job.id, "SIGCONT")
+    await until(lambda: state() not in ("T", "gone"))
+    Path(job.cwd, "go").touch()
+    assert (await jobs.wait(job.id)).status == "completed"
 
 
 async def test_killing_a_job_that_has_ended_changes_nothing(jobs: JobRegistry) -> None:
@@ -137,6 +174,16 @@ async def test_a_job_moved_to_the_background_has_as_long_as_it_needs(jobs: JobRe
     await until(lambda: bool(events))
     moved = jobs.move_to_background(f"job-{SESSION}-1")
     assert await waiting == moved
+    assert (await jobs.wait(moved.id)).status == "completed"
+
+
+async def test_a_job_moved_the_moment_it_begins_has_as_long_too(jobs: JobRegistry) -> None:
+    def move(event: JobEvent) -> None:
+        if isinstance(event, JobStarted):
+            jobs.move_to_background(event.job.id)
+
+    jobs.events.subscribe(move)
+    moved = await jobs.exec(SESSION, "sleep 0.5; echo done", timeout=0.1)
     assert (await jobs.wait(moved.id)).status == "completed"
 
 

@@ -107,7 +107,7 @@ async def test_a_stopped_job_can_be_ended(jobs: JobRegistry) -> None:
 async def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
     jobs = JobRegistry(ENVIRONMENT, limits=Limits(processes=60, tasks=1500))
     await jobs.open_shell(SESSION, tmp_path)
-    job = await jobs.exec(SESSION, "b() { b | b & }; b; sleep 30", timeout=20)
+    job = await jobs.exec(SESSION, "b() { b | b & }; b; sleep 300", timeout=200)
     assert (job.status, job.note) == ("killed", "it had more than 60 processes")
     assert not marked(job.id)
     assert await printed(jobs, "echo on") == "on\n"

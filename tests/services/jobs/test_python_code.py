@@ -96,3 +96,36 @@ async def test_a_command_may_have_a_time_limit(jobs: JobRegistry) -> None:
     shown = await printed(jobs, "print(cmd('sleep', ['60'], timeout=0.2).code)", "python")
     assert shown == "143\n"
     assert jobs.list_jobs(SESSION)[0].status == "timeout"
+
+
+async def test_threads_run_commands_side_by_side(jobs: JobRegistry) -> None:
+    # Each waits for the file that the other makes: one after the other would never end.
+    code = """
+import threading
+def run(own, other):
+    code = f'touch {own}; until [ -e {other} ]; do sleep 0.02; done; echo {own}'
+    said[own] = cmd('sh', ['-c', code], timeout=120)
+said = {}
+threads = [threading.Thread(target=run, args=names) for names in (('a', 'b'), ('b', 'a'))]
+[each.start() for each in threads]
+[each.join() for each in threads]
+print(said['a'].stdout, said['b'].stdout)
+"""
+    assert await printed(jobs, code, "python") == "a\n b\n\n"
+
+
+async def test_an_answer_is_had_while_another_thread_still_waits(jobs: JobRegistry) -> None:
+    code = """
+import threading
+long = threading.Thread(target=lambda: cmd('sh', ['-c', 'until [ -e go ]; do sleep 0.02; done']))
+long.start()
+for _ in range(5):
+    assert cmd('true').success
+open('go', 'w')
+long.join()
+try:
+    cmd('true', timeout='soon')
+except RuntimeError as error:
+    print(error)
+"""
+    assert (await printed(jobs, code, "python")).startswith("not a command: Expected `float")

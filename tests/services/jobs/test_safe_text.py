@@ -6,11 +6,12 @@ import random
 import re
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.job import StreamPart
-from ollm_tui.services.jobs.safe_text import LEAD_BYTES, hidden, safe_part, without_open_word
+from ollm_tui.services.jobs.safe_text import LEAD_BYTES, hidden, safe_part, settled_part
 from ollm_tui.services.redaction.redactor import Redactor
 from tests.services.redaction.fake_secrets import fill, pem
 
@@ -45,9 +46,15 @@ def test_pieces_of_a_text_hide_what_the_text_hides(cuts: list[int]) -> None:
 
 
 def test_progress_is_shown_before_its_line_ends() -> None:
-    for shown in (b"Downloading...", b"45%", b"Go on? [y/N]", b"done", b"....."):
-        assert without_open_word(shown) == shown
-    assert without_open_word(b"token " + TOKEN[:9].encode()) == b"token "
+    for shown in (b"test_a.py ....F..", b"[=====>", b".....", b"45 % "):
+        assert settled_part(shown, Redactor()) == shown
+
+
+@pytest.mark.parametrize("secret", [TOKEN, "correct horse battery staple"])
+def test_nothing_of_a_secret_is_shown_before_the_rest_of_it_comes(secret: str) -> None:
+    redactor = Redactor(["correct horse battery staple"])
+    for cut in range(1, len(secret)):
+        assert settled_part(b"it is " + secret[:cut].encode(), redactor) == b"it is "
 
 
 def test_the_rest_of_a_key_whose_beginning_is_gone_is_not_shown() -> None:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.services.jobs.job_registry import JobRegistry
-from ollm_tui.services.jobs.shell_program import shell_program
+from ollm_tui.services.jobs.output_tail import Limits
+from ollm_tui.services.jobs.shell_program import OLDEST_BASH, Program, shell_program
 from ollm_tui.services.jobs.shell_state import ShellState, state_after
 from ollm_tui.services.jobs.starting import JobRequest
 from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, printed
@@ -172,15 +173,15 @@ def test_every_value_comes_back_exactly(texts: list[str]) -> None:
 def test_a_report_that_is_not_whole_changes_nothing() -> None:
     before = ShellState(cwd="/", environment={"A": "1"})
     whole = b"/usr\0A=2\0\0x=1\n\0"
-    after = state_after(whole, before, {}, python=False, most=100)
+    after = state_after(whole, before, {}, python=False, most=100).state
     assert after == ShellState(cwd="/usr", environment={"A": "2"}, declarations=b"x=1\n")
     for length in range(len(whole)):
-        assert state_after(whole[:length], before, {}, python=False, most=100) == before
+        assert state_after(whole[:length], before, {}, python=False, most=100).state == before
 
 
 def test_too_many_variables_stay_as_they_were() -> None:
     before = ShellState(cwd="/", environment={}, declarations=b"y=1\n")
-    after = state_after(b"/usr\0\0" + b"x" * 100 + b"\0", before, {}, python=False, most=50)
+    after = state_after(b"/usr\0\0" + b"x" * 100 + b"\0", before, {}, python=False, most=50).state
     assert after == ShellState(cwd="/usr", environment={}, declarations=b"y=1\n")
 
 
@@ -188,23 +189,64 @@ def test_too_many_variables_stay_as_they_were() -> None:
 def test_a_plain_sh_keeps_directory_and_environment(tmp_path: Path) -> None:
     before = ShellState(cwd=str(tmp_path), environment={"PATH": os.environ["PATH"]})
     program = shell_program("cd /usr; export A='x y'; exit 3", before, "/bin/sh")
+    report = report_of(program, before, code=3)
+    after = state_after(report, before, {}, python=False, most=1000).state
+    assert (after.cwd, after.environment["A"]) == ("/usr", "x y")
+
+
+def report_of(program: Program, state: ShellState, code: int) -> bytes:
+    """Run a program to this exit code; what it leaves of the shell's state."""
     assert program.report is not None
     numbers = dict(zip(program.numbers, program.files, strict=True))
     child = os.posix_spawn(
         program.argv[0],
         program.argv,
-        dict(before.environment),
+        dict(state.environment),
         file_actions=[(os.POSIX_SPAWN_DUP2, file, number) for number, file in numbers.items()],
     )
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
     report = os.pread(program.report, 100_000, 0)
     for descriptor in (*program.files, program.report):
         os.close(descriptor)
-    after = state_after(report, before, {}, python=False, most=1000)
-    assert (after.cwd, after.environment["A"]) == ("/usr", "x y")
+    return report
+
+
+def test_an_old_bash_keeps_the_same_as_a_new_one(tmp_path: Path) -> None:
+    before = ShellState(cwd=str(tmp_path), environment={"PATH": os.environ["PATH"]})
+    code = "cd /usr; export A='x y'; b=2; list=(3 4); f() { :; }; exit 5"
+    states: list[ShellState] = []
+    for is_old in (False, True):
+        program = shell_program(code, before)
+        if is_old:  # whatever the version is here, it counts as one before 4.4
+            start = os.pread(program.files[1], 100_000, 0)
+            told = start.replace(b"< %d" % OLDEST_BASH, b"< 9999").replace(b"@a}", b"}")
+            assert told != start
+            os.pwrite(program.files[1], told.ljust(len(start) + 1), 0)
+        report = report_of(program, before, code=5)
+        states.append(state_after(report, before, {}, python=False, most=100_000).state)
+    new, old = states
+    assert (new.cwd, new.environment) == (old.cwd, old.environment)
+    variables = new.declarations.partition(b"__ollm")[0]  # our own functions follow
+    assert old.declarations.startswith(variables)
+    assert old.environment["A"] == "x y"
+    assert all(part in old.declarations for part in (b'b="2"', b'list=([0]="3"', b"f ()"))
 
 
 def test_variables_of_damaged_state_are_none() -> None:
     state = ShellState(cwd="/", environment={}, python=b"{")
     assert state.variables == {}
     assert json.loads(state.with_variables({"a": 1}).python)["values"] == {"a": 1}
+
+
+async def test_variables_that_take_too_much_room_are_noted_and_the_rest_is_kept(
+    tmp_path: Path,
+) -> None:
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(variable_bytes=5000))
+    await jobs.open_shell(SESSION, tmp_path)
+    for code, language in (("n=$(seq 4000); cd /usr", "shell"), ("n = 'x' * 9000", "python")):
+        job = await jobs.exec(SESSION, code, "python" if language == "python" else "shell")
+        assert job.note == "variables of more than 5,000 bytes were not kept"
+        assert jobs.job(job.id).note == job.note
+    assert jobs.shells()[0].cwd == "/usr"
+    assert (await jobs.exec(SESSION, "n=1")).note == ""
+    await jobs.close()

@@ -6,7 +6,7 @@ import re
 
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.stream_redactor import StreamRedactor
-from tests.conftest import LONG
+from tests.conftest import GATES, LONG, Tell
 from tests.services.redaction.examiner_contextual import CONTEXTUAL
 from tests.services.redaction.examiner_harmless import HARMLESS
 from tests.services.redaction.examiner_structured import STRUCTURED
@@ -34,23 +34,27 @@ def test_the_hold_out_is_as_large_as_promised() -> None:
     assert len(set(HARMLESS)) >= 150
 
 
-def test_every_official_format_is_hidden_to_the_last_part() -> None:
-    assert [name for name, text, secret in STRUCTURED if leaks(text, secret)] == []
+def test_every_official_format_is_hidden_to_the_last_part(record_property: Tell) -> None:
+    missed = [name for name, text, secret in STRUCTURED if leaks(text, secret)]
+    record_property("structured", f"{len(STRUCTURED) - len(missed)}/{len(STRUCTURED)}")
+    assert missed == []
 
 
-def test_what_only_the_words_around_it_give_away_is_hidden() -> None:
+def test_what_only_the_words_around_it_give_away_is_hidden(record_property: Tell) -> None:
     missed = [name for name, text, secret in CONTEXTUAL if leaks(text, secret)]
+    record_property("contextual", f"{len(CONTEXTUAL) - len(missed)}/{len(CONTEXTUAL)}")
     assert len(missed) <= len(CONTEXTUAL) * 0.05, missed
 
 
-def test_look_alikes_are_left_alone() -> None:
+def test_look_alikes_are_left_alone(record_property: Tell) -> None:
     alarmed = [text for text in HARMLESS if Redactor().find(text)]
+    record_property("false", f"{len(alarmed)}/{len(HARMLESS)}")
     assert len(alarmed) <= len(HARMLESS) * 0.02, alarmed
 
 
 def test_a_stream_cut_anywhere_hides_the_same() -> None:
     texts = [text for _, text, _ in (*STRUCTURED, *CONTEXTUAL) if len(text) <= PART * 25]
-    step = 1 if LONG else 3
+    step = 1 if LONG or GATES else 3
     for number, text in enumerate((*texts, *HARMLESS)):
         whole = Redactor().redact(text)
         for cut in range(1 + number % step, len(text), step):

@@ -54,12 +54,16 @@ def streamed(chunks: list[str]) -> str:
 @given(secretive_texts(), st.lists(st.integers(0, 10**9), max_size=30))
 @example("password: hunter2 = 5", [17])
 @example("a password i", [11])
+@example(f"X-Api-Key: uxgoCnrrl7Q1ERn7CNeInMMC_key=True, 'users.id'ops_eyJ{'aB3d' * 80}", [53])
 def test_any_cut_gives_the_same_as_the_whole(text: str, places: list[int]) -> None:
     assert streamed(cut(text, places)) == REDACTOR.redact(text)
 
 
 @settings(max_examples=100)
 @given(secretive_texts())
+@example(f">ops_eyJ{'aB3d' * 80}")
+@example(f"..F.s.{'CAESIAo4' * 3}")
+@example("....sk_live_4eC39HqLyjWDarjtT1zdp7dc")
 def test_one_character_at_a_time_gives_the_same_as_the_whole(text: str) -> None:
     assert streamed(list(text[:3000])) == REDACTOR.redact(text[:3000])
 

@@ -262,4 +262,19 @@ GIT = (
     "git --no-pager diff",
 )
 
-EVERYDAY = (*LOOKING_AROUND, *READING_FILES, *SEARCHING, *GIT)
+REDIRECTED = (
+    "ls 2>&1",
+    "ls -la 2>/dev/null",
+    "ls >/dev/null 2>&1 && echo there",
+    "ls src &>/dev/null || echo missing",
+    "grep -rn TODO src 2>/dev/null | head -20",
+    "wc -l < README.md",
+    "sort < README.md | uniq -c 2>/dev/null",
+    "git -C src status --short",
+    "git -C src log --oneline -5 -- .",
+    "git config --list",
+    "git config -l --show-origin",
+    "find . -name '*.py' 2>/dev/null | wc -l",
+)
+
+EVERYDAY = (*LOOKING_AROUND, *READING_FILES, *SEARCHING, *GIT, *REDIRECTED)

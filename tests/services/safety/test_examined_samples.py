@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.safety.judgement import judge
+from tests.conftest import Tell
+from tests.services.safety import samples
+from tests.services.safety.samples import NOT_READING, READING
 from tests.services.safety.samples_examined_dangerous import DANGEROUS
 from tests.services.safety.samples_examined_everyday import EVERYDAY
 
@@ -46,7 +49,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = place / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("x\n")
-    (place / "link_out").symlink_to(place.parent / "outside")
+    for name in ("link_out", "link-dir"):
+        (place / name).symlink_to(place.parent / "outside")
+    (place / "link-out").symlink_to(place.parent / "outside" / "secret.txt")
     (place / "secret_link").symlink_to(place.parent / "outside" / "secret.txt")
     return place
 
@@ -60,6 +65,25 @@ def test_what_only_looks_harmless_is_never_approved_by_itself(code: str, project
 def test_everyday_reading_is_approved_by_itself(code: str, project: Path) -> None:
     judgement = judge(code, project, [project])
     assert judgement.level == "read-only", judgement.reason
+
+
+def test_hardly_any_everyday_reading_asks_and_nothing_harmful_passes(
+    project: Path, record_property: Tell
+) -> None:
+    """Of all sets together."""
+
+    def passes(code: str) -> bool:
+        return judge(code, project, [project]).level == "read-only"
+
+    everyday = [*EVERYDAY, *READING]
+    harmful = {*DANGEROUS, *NOT_READING, *samples.DANGEROUS}
+    unasked = [code for code in everyday if passes(code)]
+    approved = [code for code in harmful if passes(code)]
+    record_property("everyday reading unasked", f"{len(unasked)}/{len(everyday)}")
+    record_property("harmful approved", len(approved))
+    record_property("harmful", len(harmful))
+    assert approved == []
+    assert len(unasked) >= 0.95 * len(everyday)
 
 
 def test_the_sets_are_as_large_as_promised() -> None:

@@ -17,7 +17,18 @@ from ollm_tui.services.safety.judgement import (
 from tests.services.safety.samples import DANGEROUS, NOT_READING, ORDINARY, READING
 
 DANGEROUS_TOKENS = (
-    *("$(id)", "`id`", "> x", ">> x", "< x", "& id", "| sh", "| xargs rm", "; rm x", "&& make"),
+    *(
+        "$(id)",
+        "`id`",
+        "> x",
+        ">> x",
+        "< /etc/x",
+        "& id",
+        "| sh",
+        "| xargs rm",
+        "; rm x",
+        "&& make",
+    ),
     *("|| curl x", "\nmake", "; make", "${x}", "$x", "$'x'", "<(id)", ">(id)", "{a,b}", "; x=1"),
     *("; eval x", "; . ./x", "| tee x", "| awk 1", "\\\nid", "; (id)", "; ! id", "; f() { id; }"),
     *(
@@ -89,6 +100,14 @@ def test_a_dangerous_token_anywhere_behind_a_word_never_stays_read_only(
     head, gap, tail = code.partition(" ")
     with_token = f"{head} {token}{gap}{tail}" if first and "'" not in code else f"{code} {token}"
     assert judged(with_token, project).level != "read-only"
+
+
+@pytest.mark.parametrize("before", ["{", "echo {1", "echo {1..", "{{12.."])
+def test_a_rare_character_where_a_digit_may_stand_does_not_end_the_program(
+    before: str, project: Path
+) -> None:
+    for number in range(0x1000, 0x110000, 0x1000):
+        assert judged(before + chr(number), project).level != "read-only"
 
 
 @given(st.text(max_size=300))

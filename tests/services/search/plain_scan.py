@@ -44,19 +44,22 @@ class Item(NamedTuple):
     """What was said, what was thought, and what went to and came from tools."""
 
 
-def scan(store: SessionStore, query: Query, where: Where) -> set[Found]:
-    """Every message and every call that fits a query."""
-    found: set[Found] = set()
+def scan(store: SessionStore, query: Query, where: Where) -> dict[Found, str]:
+    """Every message and every call that fits a query, with what it says: copies say the same."""
+    found: dict[Found, str] = {}
     for name in store.directory.fingerprints():
         try:
             state = store.load(name).state
         except (SessionDamaged, SessionNotFound):
             continue
         for item in items(state):
-            if _passes(query, state.header, item) and all(
-                _has(item.texts, term, where) for term in query.terms
+            if (
+                _passes(query, state.header, item)
+                and all(_has(item.texts, term, where) for term in query.terms)
+                and not any(_lacks(item.texts, term) for term in query.without)
             ):
-                found.add((name, item.id, item.on_branch))
+                said = "\0".join((item.role, *item.texts)) if any(item.texts) else item.id
+                found[name, item.id, item.on_branch] = said
     return found
 
 
@@ -139,6 +142,11 @@ def _has(texts: list[str], term: Term, where: Where) -> bool:
     if where == "anywhere" and term.may_stand_inside and literally:
         return True
     return among and (literally or not term.is_literal)
+
+
+def _lacks(texts: list[str], term: Term) -> bool:
+    """Whether a text has what it must not have: as words, or literally where it has no word."""
+    return any(_among_words(text, term) for text in texts)
 
 
 def _among_words(text: str, term: Term) -> bool:

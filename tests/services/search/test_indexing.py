@@ -20,7 +20,7 @@ from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
-from ollm_tui.storage.search.message_index import FoundMessage, MessageIndex, forget_session
+from ollm_tui.storage.search.message_index import FoundMessage, MessageIndex, erase_sessions
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, begin, empty_session, user_message
 
@@ -164,7 +164,7 @@ def test_what_another_process_removes_during_a_search_costs_no_index(
 
     def after_a_removal(index: MessageIndex, numbers: Sequence[int]) -> list[FoundMessage]:
         monkeypatch.setattr(MessageIndex, "messages", look_up)
-        forget_session(path, "one")
+        erase_sessions(path, ("one",))
         return look_up(index, numbers)
 
     monkeypatch.setattr(MessageIndex, "messages", after_a_removal)

@@ -89,7 +89,10 @@ def test_hits_are_grouped_by_session_with_its_title(
     for name in ("one", "two"):
         session = replace(
             empty_session(name, title=f"title of {name}"),
-            messages=(message(f"{name}-1", "retry"), message(f"{name}-2", "retry again")),
+            messages=(
+                message(f"{name}-1", f"retry {name}"),
+                message(f"{name}-2", f"retry {name} again"),
+            ),
         )
         library.add(session)
     history.refresh()
@@ -136,7 +139,7 @@ def test_projects_and_models_narrow_a_search(
 ) -> None:
     for name, project in (("one", "/work/api"), ("two", "/work/api/inner"), ("three", "/x/a_i")):
         session = replace(empty_session(name), project=project, model=f"model-{name}")
-        library.add(replace(session, messages=(message(name, "retry"),)))
+        library.add(replace(session, messages=(message(name, f"retry {name}"),)))
     assert set(keys(history, "project:api")) == {"one"}
     assert set(keys(history, "project:/work/api")) == {"one", "two"}
     assert keys(history, "project:a_i") == ["three"]
@@ -165,7 +168,7 @@ def test_controls_never_come_out_of_a_snippet(
 
 
 def test_days_are_counted_for_a_timeline(library: SessionLibrary, history: HistorySearch) -> None:
-    begin(library.store, "one", *(message(f"a{n}", "retry", day=3) for n in range(3)))
+    begin(library.store, "one", *(message(f"a{n}", f"retry {n}", day=3) for n in range(3)))
     begin(library.store, "two", message("b", "retry", day=9), message("c", "other", day=9))
     history.refresh()
     overview = history.overview(Query((Term("retry"),)))
@@ -239,7 +242,7 @@ def test_searching_and_indexing_at_the_same_time_do_not_disturb_each_other(
 
     def write() -> None:
         for number in range(20):
-            begin(library.store, f"s{number}", message(f"m{number}", "retry"))
+            begin(library.store, f"s{number}", message(f"m{number}", f"retry {number}"))
             history.refresh()
 
     writer = threading.Thread(target=write)

@@ -58,21 +58,6 @@ def test_what_was_silent_for_too_long_moves(library: SessionLibrary) -> None:
     assert moved(library, keep=2, max_age=timedelta(days=2, hours=12)) == ["day-3"]
 
 
-def test_sessions_with_too_many_messages_move_whole_and_can_come_back(
-    library: SessionLibrary,
-) -> None:
-    session = stored_session("long")
-    library.add(session)
-    library.add(replace(stored_session("pinned-and-long"), pinned=True))
-    assert enforce_retention(library, max_items=2) == []
-    [(summary, reason)] = surplus(library, max_items=1)
-    assert (summary.session_id, reason) == ("long", "more than 1 message")
-    assert [each.session_id for each in enforce_retention(library, max_items=1)] == ["long"]
-    assert "pinned-and-long" in names(library)
-    library.restore("long")
-    assert library.load("long").state.session().messages == session.messages
-
-
 def test_pinned_sessions_count_and_stay(library: SessionLibrary) -> None:
     library.change("day-5", pinned=True)
     library.change("day-4", pinned=True)

@@ -10,11 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import AmbiguousId, SessionNotFound, StoreError
-from ollm_tui.core.session.message import ToolCallPart
+from ollm_tui.core.errors import AmbiguousId, SessionNotFound, SessionTooLarge, StoreError
+from ollm_tui.core.session.message import Message, Text, ToolCallPart
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.services.sessions.retention import enforce_retention
 from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.session_repair import damaged
+from ollm_tui.storage.sessions import session_end
 from ollm_tui.storage.sessions.trash import TrashNote
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, begin, go_on, stored_session, texts, user_message
@@ -189,3 +191,50 @@ def test_going_on_after_a_restore_continues_the_numbers(library: SessionLibrary)
         library.restore(NAME)
         go_on(library.store, NAME, user_message(f"later-{number}"))
     assert list(texts(library.load(NAME).state)) == ["m1", "later-0", "later-1", "later-2"]
+
+
+def huge(library: SessionLibrary) -> None:
+    """Store a session of more than one megabyte."""
+    messages: list[Message] = []
+    for number in range(60):
+        parent = messages[-1].id if messages else None
+        said = (Text(f"word{number} " * 3_000),)
+        messages.append(Message(f"m{number}", "user", said, clock.now(), parent))
+    session = replace(stored_session(NAME), messages=tuple(messages), head="m59", title="Long")
+    library.add(session)
+
+
+def test_a_session_that_is_too_large_is_refused_with_a_way_on(tmp_path: Path) -> None:
+    layout = StoreLayout(tmp_path / "sessions")
+    huge(SessionLibrary.at(layout))
+    layout.index.unlink()
+    library = SessionLibrary.at(layout, most_megabytes=1)
+    for refused in (library.load, library.store.open):
+        with pytest.raises(SessionTooLarge, match=r"too large to open: 1\.\d MB") as error:
+            refused(NAME)
+        assert error.value.hint == f"ollm sessions fork {NAME} goes on from its end"
+    (listed,) = library.catalogue.summaries()
+    assert (listed.title, listed.session_id) == ("(too large)", NAME)
+    assert damaged(library) == []
+    assert SessionLibrary.at(layout).load(NAME).state.header.head == "m59"
+
+
+def test_a_fork_goes_on_from_the_end_of_a_session_that_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_end, "END_BYTES", 100_000)
+    layout = StoreLayout(tmp_path / "sessions")
+    huge(SessionLibrary.at(layout))
+    library = SessionLibrary.at(layout, most_megabytes=1)
+    state = library.load(library.fork(NAME)).state
+    assert [message.id for message in state.branch()] == ["m56", "m57", "m58", "m59"]
+    assert state.branch()[0].parent_id is None
+    assert (state.header.title, state.header.forked_from) == ("Long (fork)", NAME)
+
+
+def test_a_session_that_is_too_large_can_be_deleted(tmp_path: Path) -> None:
+    layout = StoreLayout(tmp_path / "sessions")
+    huge(SessionLibrary.at(layout))
+    library = SessionLibrary.at(layout, most_megabytes=1)
+    library.delete(NAME)
+    assert names(library) == []

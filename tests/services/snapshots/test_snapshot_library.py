@@ -282,3 +282,15 @@ def test_exactly_the_newest_automatic_ones_and_all_others_are_kept(
             (automatic if step == "auto" else kept).append(snapshot.id)
             automatic = automatic[-most:]
         assert {each.id for each in library.list(SESSION_ID)} == {*automatic, *kept}
+
+
+async def test_a_callback_that_raises_stops_neither_the_others_nor_the_turn() -> None:
+    thresholds, called = Thresholds(), list[str]()
+
+    def fails() -> None:
+        raise ValueError("a callback of somebody else")
+
+    thresholds.on_context_threshold(0.5, fails)
+    thresholds.on_context_threshold(0.5, lambda: called.append("other"))
+    await thresholds.check(60, 100)
+    assert called == ["other"]

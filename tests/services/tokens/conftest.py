@@ -8,24 +8,24 @@ import pytest
 
 from ollm_tui.providers.llama_cpp.gguf import read_vocabulary
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
-from ollm_tui.services.tokens.tokenizer import Tokenizer
+from ollm_tui.services.tokens.vocabulary_encoding import VocabularyEncoding
 from tests.conftest import MODELS
 
 
 @pytest.fixture(scope="session")
-def generic() -> Tokenizer:
-    """The vocabulary that comes with the program."""
-    return Tokenizer.generic()
+def generic() -> VocabularyEncoding:
+    """The general vocabulary that comes with the program."""
+    return VocabularyEncoding.shipped("o200k_base")
 
 
 @pytest.fixture(scope="session")
-def own() -> Tokenizer:
+def own() -> VocabularyEncoding:
     """The vocabulary of the embedded model, from its file."""
     vocabulary = read_vocabulary(MODELS / SMOLLM2.file_name)
     assert vocabulary is not None, f"no model in {MODELS}: run `make model` first"
-    tokenizer = Tokenizer.of(vocabulary)
-    assert tokenizer is not None
-    return tokenizer
+    encoding = VocabularyEncoding.of(vocabulary)
+    assert encoding is not None
+    return encoding
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.services.tokens.counter import TokenCounter, TokenCounters
 from ollm_tui.services.tokens.learnt import ModelMemory
 from ollm_tui.services.tokens.prompt_count import Piece
-from ollm_tui.services.tokens.tokenizer import Tokenizer
+from ollm_tui.services.tokens.vocabulary_encoding import VocabularyEncoding
+from tests.approximately import approx
 from tests.conftest import MODELS
 from tests.services.tokens.counting import SYSTEM, Loaded, piece
 from tests.services.tokens.samples import MORE_TEXTS, SAMPLES
@@ -45,7 +46,7 @@ async def truth(provider: Embedded, prompt: list[Piece]) -> int:
     return tokens
 
 
-async def test_the_tokens_are_the_ones_of_the_server(own: Tokenizer) -> None:
+async def test_the_tokens_are_the_ones_of_the_server(own: VocabularyEncoding) -> None:
     target = ServerTarget(name=MODEL, path=MODELS / SMOLLM2.file_name, window=512)
     server = await start_server(target)
     address = f"http://127.0.0.1:{server.port}/tokenize"
@@ -98,19 +99,21 @@ async def test_the_check_before_sending_equals_what_the_model_then_reads(
 
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_an_estimate_without_vocabulary_is_never_far_below_the_truth(
-    own: Tokenizer, kind: str
+    own: VocabularyEncoding, kind: str
 ) -> None:
     for text in SAMPLES[kind]:
         assert careful_estimate(text) >= own.count(text) * 0.9
 
 
 @pytest.mark.parametrize("kind", MORE_TEXTS)
-def test_the_estimate_holds_for_texts_it_was_not_fitted_to(own: Tokenizer, kind: str) -> None:
+def test_the_estimate_holds_for_texts_it_was_not_fitted_to(
+    own: VocabularyEncoding, kind: str
+) -> None:
     assert careful_estimate(MORE_TEXTS[kind]) >= own.count(MORE_TEXTS[kind]) * 0.9
 
 
 async def test_before_a_measurement_no_estimate_is_below_nine_tenths_of_the_truth(
-    embedded: Embedded, generic: Tokenizer
+    embedded: Embedded, generic: VocabularyEncoding
 ) -> None:
     for kind, (text, _) in SAMPLES.items():
         counter = TokenCounter(embedded, MODEL, Loaded(generic), ModelMemory(None))
@@ -122,7 +125,7 @@ async def test_before_a_measurement_no_estimate_is_below_nine_tenths_of_the_trut
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first-second", "second-first"])
 async def test_after_one_measured_turn_every_estimate_is_within_five_percent(
-    embedded: Embedded, generic: Tokenizer, order: tuple[int, int]
+    embedded: Embedded, generic: VocabularyEncoding, order: tuple[int, int]
 ) -> None:
     for kind, texts in SAMPLES.items():
         first, second = (texts[place] for place in order)
@@ -131,4 +134,4 @@ async def test_after_one_measured_turn_every_estimate_is_within_five_percent(
         await counter.measured(prompt, (), await truth(embedded, prompt))
         prompt += [piece("b", "OK.", "assistant"), piece("c", second)]
         count = await counter.settle(prompt)
-        assert count.tokens == pytest.approx(await truth(embedded, prompt), rel=0.05), kind
+        assert count.tokens == approx(await truth(embedded, prompt), rel=0.05), kind

@@ -7,8 +7,22 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.tokens.learnt import FILE, MOST_MODELS, Learnt, ModelMemory
+from tests.approximately import approx
 
 SOME = Learnt(request=7, per_message=5, read=120.0, plain=100.0, careful=150.0, agreed=True)
+
+
+def test_a_sample_without_a_vocabulary_changes_only_the_rate_of_the_estimate() -> None:
+    fresh = Learnt()
+    assert fresh.text_tokens(None, 100.0) == 100.0
+    sampled = fresh.with_text(60, None, 120.0)
+    assert sampled.text_tokens(None, 100.0) == approx(50)
+    assert sampled.text_tokens(80, 100.0) == 80  # the larger one: nothing is known of the other
+    later = SOME.with_text(150, None, 200.0)
+    assert later.read / later.plain == approx(SOME.read / SOME.plain)
+    assert later.rate < SOME.rate
+    counted = sampled.with_text(120, 100, 150.0)
+    assert (counted.read, counted.plain, counted.careful) == (120, 100, 150.0)
 
 
 def test_what_was_learnt_is_there_after_a_restart(memory_home: Path) -> None:

@@ -17,6 +17,7 @@ from ollm_tui.providers.llama_cpp.gguf import read_vocabulary
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.tokenizer import Tokenizers
+from ollm_tui.services.tokens.vocabulary_encoding import VocabularyEncoding
 from tests.stand_ins.http_server import HttpServer, Reply, Request
 
 NUMBER, INTEGER, TEXT, LIST = 4, 5, 8, 9
@@ -140,17 +141,30 @@ class Telling(Scripted):
         return SMALL
 
 
-async def test_the_own_vocabulary_is_preferred_and_the_general_one_is_loaded_once() -> None:
+async def test_the_own_vocabulary_is_preferred_to_the_general_one() -> None:
     tokenizers = Tokenizers()
-    assert (await tokenizers.of(Telling(name="telling"), "m")).tokens("ab<s>") == [3, 0]
-    general = await tokenizers.of(Scripted(), "one")
-    assert not general.own
-    assert await tokenizers.of(Silent(name="silent"), "other") is general
+    own = await tokenizers.of(Telling(name="telling"), "m")
+    assert own.own
+    assert await own.count(["ab<s>", "aab"]) == [2, 2]
+    for provider in (Scripted(), Silent(name="silent")):
+        general = await tokenizers.of(provider, "one")
+        assert not general.own
+        assert await general.count(["hello world"]) == [2]
 
 
-async def test_models_that_read_by_the_shipped_vocabulary_are_counted_exactly() -> None:
-    tokenizers = Tokenizers()
-    for model in ("gpt-4o", "gpt-5-mini", "openai/gpt-4.1", "o3", "gpt-oss:20b"):
-        assert (await tokenizers.of(Scripted(), model)).own, model
-    for model in ("gpt-4", "gpt-3.5-turbo", "olmo", "llama3.2", "o365"):
+async def test_models_that_read_by_a_shipped_vocabulary_are_counted_exactly() -> None:
+    tokenizers, text = Tokenizers(), "Pommes frites, 你好 und Käsespätzle"
+    counts = {
+        name: VocabularyEncoding.shipped(name).count(text) for name in ("o200k_base", "cl100k_base")
+    }
+    assert counts["o200k_base"] != counts["cl100k_base"]
+    for model in ("gpt-4o", "gpt-5-mini", "openai/gpt-4.1", "gpt-4.5-preview", "o3", "gpt-oss:20b"):
+        found = await tokenizers.of(Scripted(), model)
+        assert found.own, model
+        assert await found.count([text]) == [counts["o200k_base"]], model
+    for model in ("gpt-4", "gpt-4-turbo", "openai/gpt-4-0613", "gpt-3.5-turbo", "gpt-35-turbo-16k"):
+        found = await tokenizers.of(Scripted(), model)
+        assert found.own, model
+        assert await found.count([text]) == [counts["cl100k_base"]], model
+    for model in ("olmo", "llama3.2", "o365", "gpt-40b", "gpt-neox"):
         assert not (await tokenizers.of(Scripted(), model)).own, model

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import StoreError
@@ -166,6 +166,7 @@ snapshot_trees = st.fixed_dictionaries(
 )
 
 
+@example({"messages": [{"usage": "\ud800"}]})
 @given(snapshot_trees)
 def test_whatever_is_there_is_read_the_same_every_time_or_refused(tree: dict[str, Any]) -> None:
     assume("Infinity" not in json.dumps(tree))  # no file can say that

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.session.record import TextAppended
+from ollm_tui.core.session.encoding import encode
+from ollm_tui.core.session.record import MessageAdded, TextAppended
 from ollm_tui.storage.sessions.journal import journal_line, parse_journal
 from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.store_layout import StoreLayout
@@ -125,3 +126,49 @@ def test_records_that_are_already_in_the_file_are_not_taken_twice(store: Session
         writer.append([(seq, record)])  # what a writer leaves that is killed before the end
     writer.close()
     assert texts(store.load(NAME).state) == {"m1": "words of m1one two "}
+
+
+def test_records_out_of_order_are_applied_where_they_belong_and_reported(
+    store: SessionStore,
+) -> None:
+    lines = begun(store, 6)
+    journal, wanted = store.layout.journal(NAME), [f"m{number}" for number in range(1, 7)]
+    for first in range(len(lines)):
+        for second in range(first + 1, len(lines)):
+            swapped = list(lines)
+            swapped[first], swapped[second] = lines[second], lines[first]
+            journal.write_bytes(b"".join(swapped))
+            loaded = store.load(NAME)
+            assert list(texts(loaded.state)) == wanted, (first, second)
+            assert "out of order, put right" in loaded.problems[0], (first, second)
+    go_on(store, NAME, user_message("later"))
+    assert (ids(store), store.load(NAME).problems) == ([*wanted, "later"], ())
+
+
+def test_a_record_that_is_missing_between_others_is_reported(store: SessionStore) -> None:
+    lines = begun(store, 6)
+    for gone in range(1, len(lines) - 1):
+        store.layout.journal(NAME).write_bytes(b"".join([*lines[:gone], *lines[gone + 1 :]]))
+        loaded = store.load(NAME)
+        assert loaded.problems == ("6 of 7 records kept",)
+        assert list(texts(loaded.state)) == [f"m{n}" for n in range(1, 7) if n != gone]
+    go_on(store, NAME, user_message("later"))
+    assert store.load(NAME).problems == ()
+
+
+def test_two_records_with_one_number_are_reported_and_both_kept(store: SessionStore) -> None:
+    lines = begun(store, 2)
+    other = TextAppended(at="2026-01-01T00:00:00Z", message_id="m1", part="text", text="zebrafish")
+    line = journal_line(3, encode(other))
+    store.layout.journal(NAME).write_bytes(b"".join([*lines, line, lines[2]]))
+    assert store.load(NAME).problems == ("3 of 4 records kept",)
+    go_on(store, NAME, user_message("later"))
+    assert b"zebrafish" in store.layout.quarantine(NAME).read_bytes()
+
+
+def test_records_of_two_machines_may_have_the_same_number(store: SessionStore) -> None:
+    lines = begun(store, 2)
+    other = MessageAdded(at="2026-01-01T00:00:00Z", message=user_message("m9"), machine="laptop")
+    store.layout.journal(NAME).write_bytes(b"".join(lines) + journal_line(3, encode(other)))
+    loaded = store.load(NAME)
+    assert (set(texts(loaded.state)), loaded.problems) == ({"m1", "m2", "m9"}, ())

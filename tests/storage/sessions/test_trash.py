@@ -28,19 +28,14 @@ def library(tmp_path: Path) -> SessionLibrary:
     library.add(stored_session(NAME))
     go_on(library.store, NAME, user_message("old-3"))
     layout = library.store.layout
-    for path in (
-        layout.snapshots / NAME / "snapshots",
-        layout.older_sessions / NAME,
-        layout.older_snapshots / NAME,
-    ):
-        path.mkdir(parents=True)
-        (path / "snapshot-1.json").write_text("{}")
+    path = layout.snapshots / NAME / "snapshots"
+    path.mkdir(parents=True)
+    (path / "snapshot-1.json").write_text("{}")
     layout.drafts.mkdir()
     layout.jobs.mkdir()
     for path in (
         layout.drafts / NAME,
         layout.jobs / f"{NAME}.jsonl",
-        layout.older_session(NAME),
         layout.original(NAME),
         layout.quarantine(NAME),
     ):
@@ -109,7 +104,7 @@ def test_an_open_session_moves_nowhere(library: SessionLibrary) -> None:
 def test_nothing_in_the_store_is_overwritten_by_what_comes_back(library: SessionLibrary) -> None:
     library.discard(NAME, "a test")
     layout = library.store.layout
-    for path in (layout.session(NAME), layout.older_session(NAME), layout.journal(NAME)):
+    for path in (layout.session(NAME), layout.journal(NAME)):
         path.write_text("somebody put this here")
         with pytest.raises(StoreError):
             library.restore(NAME)
@@ -234,3 +229,13 @@ def test_a_full_disk_does_not_keep_a_session_from_being_deleted(
     library.delete(NAME)
     assert not any(belongings(library).values())
     assert names(library) == []
+
+
+def test_what_an_earlier_version_moved_of_another_program_comes_back(
+    library: SessionLibrary,
+) -> None:
+    library.discard(NAME, "a test")
+    layout = library.store.layout
+    (layout.trash / NAME / "older.json").write_text("{}")
+    library.restore(NAME)
+    assert layout.older_session(NAME).read_text() == "{}"

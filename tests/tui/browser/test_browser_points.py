@@ -103,7 +103,14 @@ async def test_the_preview_tells_what_is_there(open_app: OpenApp, home: Path) ->
         await on.press(*AT_THE_LOG)
         assert "◆ before the log" in on.preview
         assert "6 messages · 3 yours" in on.preview and "goal “ship the uploader”" in on.preview
-        assert "2,600 of 8,192 tokens" in on.screen
+        # Its session is open, so it is counted as the gauge would count it after going there.
+        conversation = on.app.conversation
+        assert conversation
+        snapshot = next(each for each in await conversation.snapshots.list() if each.name)
+        there = await conversation.snapshots.get(snapshot.id)
+        counted = await conversation.snapshots.counted(there)
+        about = "≈" if counted.tokens_estimated else ""
+        assert f"{about}{counted.token_count:,} of 8,192 tokens" in on.screen
         assert "Keep the counter with the job." in on.preview
         assert "Look at this log" not in on.preview
 

@@ -18,10 +18,12 @@ from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.help.commands import CommandPalette
 from ollm_tui.tui.help.screen import HelpScreen
+from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.kit.picker import Picker
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.models.model_picker import ModelPicker
+from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 from tests.tui.conftest import OpenApp
@@ -40,6 +42,12 @@ async def slash(app: OllmApp, pilot: Pilot[int], text: str) -> None:
     await type_in(pilot, text)
     await pilot.press("enter")
     await settled(app, pilot)
+
+
+def completions(app: OllmApp) -> list[str]:
+    """The lines of the list over the prompt, without the mark of the chosen one."""
+    lines = str(app.screen.query_one(CompletionList).render()).splitlines()
+    return [line[2:] for line in lines]
 
 
 # The stream
@@ -358,6 +366,46 @@ async def test_the_palette_runs_what_is_chosen(open_app: OpenApp) -> None:
         await settled(app, pilot)
         await settled(app, pilot)
         assert stream(app) == []
+
+
+async def test_the_palette_puts_the_best_first_and_then_what_was_used(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("ctrl+p")
+        await settled(app, pilot)
+        await type_in(pilot, "model")
+        choices = app.screen.query_one(ChoiceList)
+        assert choices.highlighted_key == "model.choose"
+        await pilot.press("ctrl+a", "ctrl+k")
+        await type_in(pilot, "delete")
+        assert choices.highlighted_key == "session.picker"
+        await pilot.press("ctrl+a", "ctrl+k")
+        await type_in(pilot, "details")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        await pilot.press("ctrl+p")
+        await settled(app, pilot)
+        assert app.screen.query_one(ChoiceList).highlighted_key == "read.details"
+
+
+async def test_slash_names_are_ranked_and_letters_are_enough(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "/mod")
+        assert [line.split()[0] for line in completions(app)[:2]] == ["/model", "/mode"]
+        await pilot.press("ctrl+a", "ctrl+k")
+        await type_in(pilot, "/snp")
+        assert completions(app)[0].startswith("/snapshot")
+
+
+async def test_the_theme_picker_begins_at_the_theme_in_use(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/theme nord")
+        await slash(app, pilot, "/theme")
+        await settled(app, pilot)
+        highlighted = app.screen.query_one(ChoiceList).highlighted
+        assert highlighted and (highlighted.key, highlighted.mark) == ("nord", "✓")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert app.theme == "nord"
 
 
 async def test_a_theme_is_chosen_by_name_and_kept(open_app: OpenApp, home: Path) -> None:

@@ -95,6 +95,39 @@ async def test_messages_sent_meanwhile_wait_and_are_answered_in_order(open_app: 
         assert said == ["▌ one", "┃ A", "▌ two", "┃ B"]
 
 
+async def test_enter_on_the_empty_prompt_sends_what_was_held_back(open_app: OpenApp) -> None:
+    never = asyncio.Event()
+    async with open_app([[TextDelta("A"), never, DONE], [TextDelta("B"), DONE]]) as (app, pilot):
+        for text in ("one", "two"):
+            await type_in(pilot, text)
+            await pilot.press("enter")
+        await pilot.press("escape")
+        await settled(app, pilot)
+        queue = app.screen.query_one(MessageQueue)
+        assert "Enter send" in str(queue.content) and "Esc" not in str(queue.content)
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert queue.count == 0 and stream(app)[-1].startswith("┃ B")
+
+
+async def test_enter_twice_sends_a_queued_message_while_the_model_writes(open_app: OpenApp) -> None:
+    never = asyncio.Event()
+    async with open_app([[TextDelta("A"), never, DONE], [TextDelta("B"), DONE]]) as (app, pilot):
+        for text in ("one", "two"):
+            await type_in(pilot, text)
+            await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "Enter again stops the answer" in state(app)
+        assert app.screen.query_one(MessageQueue).count == 1
+        await pilot.press("enter")
+        await settled(app, pilot)
+        await settled(app, pilot)
+        assert app.screen.query_one(MessageQueue).count == 0
+        assert stream(app)[-1].startswith("┃ B")
+
+
 async def test_a_failure_is_shown_in_the_stream_with_what_to_do(open_app: OpenApp) -> None:
     async with open_app([[Unavailable("no answer", "start the server")]]) as (app, pilot):
         await type_in(pilot, "hi")

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.services.files.file_changes import FileWatch
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.chat.files_back import FilesBack, offer_files
@@ -62,7 +63,7 @@ async def opened(
     library.add(session)
     library.close()
     take_snapshots(home, session, now)
-    toolkit = ToolKit((reader(),), cast(Any, FakePolicy()), str, files.watch, "")
+    toolkit = ToolKit((reader(),), cast(Any, FakePolicy()), Redactor(), files.watch, "")
 
     async def make(*_: object) -> ToolKit:
         return toolkit

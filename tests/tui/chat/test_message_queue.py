@@ -36,7 +36,7 @@ async def test_it_shows_three_how_many_more_and_the_keys() -> None:
             "message 2",
             "message 3",
             "and 4 more",
-            "↑ edit the last  ·  Esc stop and keep them waiting",
+            "↑ edit the last   Esc stop and hold the queue   Enter twice send now",
         ]
 
 

@@ -58,6 +58,34 @@ async def test_a_draft_typed_just_before_leaving_is_there_the_next_time(open_app
         assert prompt(app).text == "half"
 
 
+async def test_what_is_sent_while_the_session_is_being_opened_is_no_draft(
+    open_app: OpenApp,
+) -> None:
+    opens = asyncio.Event()
+    async with open_app([[TextDelta("A"), DONE]], opens=opens) as (app, pilot):
+        await type_in(pilot, "early")
+        await pilot.press("enter")
+        opens.set()
+        while "┃ A" not in stream(app):
+            await pilot.pause(0.01)
+        await settled(app, pilot)
+        assert prompt(app).text == "" and stream(app).count("▌ early") == 1
+
+
+async def test_leaving_before_the_session_is_open_keeps_the_draft_of_the_last_time(
+    open_app: OpenApp,
+) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "half")
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+    async with open_app(opens=asyncio.Event()) as (app, pilot):
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+    async with open_app() as (app, pilot):
+        assert prompt(app).text == "half"
+
+
 async def test_a_draft_written_during_the_first_answer_belongs_to_its_session(
     open_app: OpenApp,
 ) -> None:

@@ -10,6 +10,7 @@ from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.settings.schema import Compression, Context, Settings
 from ollm_tui.tui.chat.state_lines import GROWN_BY, DraftTokens
 from ollm_tui.tui.gauge.gauge_line import Reading
+from tests.approximately import approx
 from tests.tui.conftest import OpenApp
 from tests.tui.gauge.test_gauge import CALM, view
 from tests.tui.seen import chat, gauge, prompt, send, settled
@@ -24,7 +25,7 @@ def test_a_long_text_is_told_by_its_length_and_looked_at_again_when_it_has_chang
     for number in range(400):
         text += SENTENCE if number % 2 else "x = [1, 2, 3]; "
         known = careful_estimate(text)
-        assert draft.of(text) == pytest.approx(known, rel=2 * GROWN_BY, abs=1)
+        assert draft.of(text) == approx(known, rel=2 * GROWN_BY, abs=1)
     assert draft.of(text[: len(text) // 3]) == round(careful_estimate(text[: len(text) // 3]))
     assert draft.of("") == 0
 

@@ -50,8 +50,9 @@ async def test_a_larger_window_is_taken_by_a_key_and_stays_with_the_session(
 ) -> None:
     async with open_app(brief(8192), settings=SMALL, size=(100, 30)) as (app, pilot):
         await put(app, pilot, "word " * 1500)
-        assert "Your message does not fit: 1,511 tokens" in offered(app)
-        assert "Alt+A, then   w window of 4,096" in offered(app)
+        assert "! This message is 641 tokens too long for the 1.0k window." in offered(app)
+        assert "Alt+A, then   w window 4.1k" in offered(app)
+        assert not any("too long" in line for line in stream(app)), "it is told once"
         assert "fold" not in offered(app) and "session" not in offered(app)
         assert app.focused is prompt(app) and prompt(app).text.startswith("word")
         await answer(app, pilot, "w")
@@ -68,9 +69,9 @@ async def test_what_is_attached_is_taken_out_where_that_is_enough(open_app: Open
     note = Attachment("note.txt", "text/plain", "short")
     async with open_app(brief(), settings=SMALL, size=(100, 30)) as (app, pilot):
         await put(app, pilot, "See", log, note)
-        assert "r without app.log" in offered(app)
-        assert "window of" not in offered(app) and "session" not in offered(app)
-        await answer(app, pilot, "r")
+        assert "1 without app.log (" in offered(app)
+        assert "window 4" not in offered(app) and "session" not in offered(app)
+        await answer(app, pilot, "1")
         await pilot.press("enter")
         await settled(app, pilot)
         assert stream(app)[-1] == "┃ fine"
@@ -78,18 +79,31 @@ async def test_what_is_attached_is_taken_out_where_that_is_enough(open_app: Open
         assert [part.name for part in asked.parts if isinstance(part, Attachment)] == ["note.txt"]
 
 
+async def test_each_attachment_that_would_be_enough_has_its_key(open_app: OpenApp) -> None:
+    one, other = (Attachment(f"{name}.log", "text/plain", "503 " * 900) for name in "ab")
+    async with open_app(brief(), settings=SMALL, size=(120, 30)) as (app, pilot):
+        await put(app, pilot, "See", one)
+        assert "1 without a.log (" in offered(app)
+        await answer(app, pilot, "escape")
+        await put(app, pilot, "See", one, other)
+        # Neither is enough by itself.
+        assert "r without a.log, b.log (" in offered(app)
+        await answer(app, pilot, "r")
+        assert prompt(app).text.startswith("See")
+
+
 async def full(app: OllmApp, pilot: Pilot[int]) -> None:
     """The user's own messages leave no room for another one."""
     for number in range(6):
-        await send(app, pilot, f"{number} " + "word " * 120)
+        await send(app, pilot, f"{number} {SUMMARY} " + "word " * 90)
     await put(app, pilot, "word " * 200)
 
 
 async def test_older_messages_of_ones_own_are_folded_by_a_key(open_app: OpenApp) -> None:
     async with open_app(brief(), settings=SMALL, size=(120, 30)) as (app, pilot):
         await full(app, pilot)
-        assert re.search(r"f fold \d of yours \(≈\d+\)", offered(app))
-        await answer(app, pilot, "f")
+        assert re.search(r"o fold \d of yours \(≈\d+\)", offered(app))
+        await answer(app, pilot, "o")
         [done] = chat(app).chat.conversation.compression.history
         assert chat(app).chat.conversation.state.branch()[0].id in done.folded
         await pilot.press("enter")

@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from ollm_tui.bootstrap import Providers
 from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.engine.conversation.model_choice import ModelChooser
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.services.hooks import Hooks
 from ollm_tui.services.safety.environment import CleanEnvironment
 from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.settings.schema import ProviderSettings, Retention, Settings
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.chat.trust import ask
 from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.context.prompt_screen import PromptScreen
 from tests.tui.conftest import OpenApp
@@ -27,7 +31,7 @@ ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]] * 3
 @pytest.fixture
 def instructions(home: Path) -> Path:
     """A project that has something to say."""
-    home.mkdir(parents=True)
+    home.mkdir(parents=True, exist_ok=True)
     file = home / "AGENTS.md"
     file.write_text("Use tabs \x1b[2Jeverywhere.")
     return file
@@ -127,6 +131,111 @@ async def test_a_word_that_is_no_answer_says_what_there_is(
         await pilot.press("enter")
         await pilot.pause()
         assert "once, always, never, view, later" in state(app)
+
+
+# Settings
+
+
+@pytest.fixture
+def settings_file(home: Path) -> Path:
+    """A project with settings of its own; some of them are refused."""
+    file = home / ".ollm" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("compression: {threshold: 0.5}\nkeymap: {chat.stop: f20}\n")
+    return file
+
+
+async def test_settings_are_listed_with_what_they_change_and_refused_ones_can_be_read(
+    open_app: OpenApp, settings_file: Path
+) -> None:
+    async with open_app() as (app, pilot):
+        assert asked(app).splitlines() == [
+            "This folder has its own settings. Trust them?",
+            "  compression.threshold: 0.8 → 0.5",
+            "Alt+A, then   y yes   n never   v view",
+        ]
+        assert stream(app) == [], "one question, and no line for each key"
+        await pilot.press("alt+a", "v")
+        await pilot.pause()
+        page = app.screen.query_one("Transcript")
+        seen = " ".join(page.render_line(y).text for y in range(page.size.height))
+        assert "a project may not decide your keys" in " ".join(seen.split())
+
+
+async def test_yes_to_settings_starts_again_with_them(
+    open_app: OpenApp, settings_file: Path
+) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("alt+a", "y")
+        await pilot.pause()
+    assert app.starts_again
+
+
+async def test_never_to_settings_holds_until_they_change(
+    open_app: OpenApp, settings_file: Path
+) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("alt+a", "n")
+        await settled(app, pilot)
+        assert asked(app) == "" and "nothing of it is used" in state(app)
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        assert asked(app) == "" and not app.starts_again
+        settings_file.write_text("compression: {threshold: 0.6}")
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        assert "compression.threshold: 0.8 → 0.6" in asked(app)
+
+
+async def test_settings_count_later_where_starting_again_would_lose_something(
+    open_app: OpenApp, settings_file: Path
+) -> None:
+    ephemeral = Settings(retention=Retention(mode="ephemeral"))
+    async with open_app(settings=ephemeral) as (app, pilot):
+        await pilot.press("alt+a", "y")
+        await settled(app, pilot)
+        assert "count from the next start on" in state(app) and not app.starts_again
+
+
+async def test_one_question_is_about_instructions_and_settings(
+    open_app: OpenApp, instructions: Path, settings_file: Path
+) -> None:
+    async with open_app() as (app, pilot):
+        words = "This folder has instructions for the model (AGENTS.md, ≈"
+        assert asked(app).startswith(words) and "1 of" not in asked(app)
+        await pilot.press("alt+a", "n")
+        await settled(app, pilot)
+        assert asked(app) == "" and keys_in_context(app) == []
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        assert asked(app) == ""
+
+
+async def test_a_model_that_leaves_the_machine_is_named(
+    open_app: OpenApp, settings_file: Path, home: Path
+) -> None:
+    away = {"cloud": ProviderSettings(base_url="https://api.example.com/v1", key_env="NO_KEY")}
+    (home / "config.yaml").write_text("providers: {cloud: {baseUrl: 'https://api.example.com'}}")
+    settings_file.write_text("provider: cloud\nmodel: m\n")
+    providers = Providers(Settings(providers=away), {}, home / "models")
+    async with open_app(settings=Settings(providers=away)) as (app, pilot):
+        app.workspace.models = ModelChooser(app.workspace.settings, providers)
+        ask(chat(app).chat)
+        await settled(app, pilot)
+        assert "  would send what you write to api.example.com" in asked(app).splitlines()
+        assert "  provider: auto → cloud" in asked(app).splitlines()
+
+
+@pytest.mark.parametrize("size", ((80, 24), (60, 20), (60, 14)))
+async def test_the_prompt_keeps_its_room_below_a_long_question(
+    open_app: OpenApp, settings_file: Path, size: tuple[int, int]
+) -> None:
+    models = "".join(f"  m{number}: {{window: 4096}}\n" for number in range(9))
+    settings_file.write_text(f"models:\n{models}")
+    async with open_app(size=size) as (app, _):
+        assert "9 changes" in asked(app) if size[1] == 14 else "and 5 more" in asked(app)
+        status = chat(app).query_one("#status")
+        assert status.region.bottom == size[1], "nothing is pushed off the screen"
 
 
 # Hooks

@@ -19,9 +19,16 @@ from ollm_tui.core.compression_events import (
     CompressionFailed,
     CompressionSkipped,
     SummaryArrived,
+    SummaryReading,
     SummaryRejected,
 )
-from ollm_tui.tui.compression.preview import Applied, CompressionPreview, StartOver, SummaryArea
+from ollm_tui.tui.compression.preview import (
+    Applied,
+    BeforeAfterScreen,
+    CompressionPreview,
+    StartOver,
+    SummaryArea,
+)
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from tests.tui.compression_desk import still, timers
 from tests.tui.compression_samples import (
@@ -119,8 +126,10 @@ async def test_a_draft_says_in_words_what_would_happen() -> None:
             "Nothing has changed yet. If you apply it: 30 messages become one checkpoint, "
             "4 outputs are cut short."
         )
-        keys = "Enter apply  e edit the summary  i instructions  Esc leave, nothing changes"
-        assert keys in shown(app)
+        assert "Enter apply  e edit the summary  x without it  Space keep/excerpt/fold" in shown(
+            app
+        )
+        assert "i instructions  Esc leave, nothing changes" in shown(app)
 
 
 @pytest.mark.parametrize("unicode", [True, False])
@@ -254,6 +263,62 @@ async def test_without_a_checkpoint_there_is_no_summary_to_edit() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.given == Applied(bare, None)
+
+
+def rejected() -> list[AnyCompressionEvent]:
+    """A preview whose summary was of no use."""
+    assert DRAFT.checkpoint is not None
+    bare = replace(DRAFT, checkpoint=replace(DRAFT.checkpoint, summary=""))
+    why = SummaryRejected(reason="it names nothing", again=False, text="A talk was had.")
+    return [STARTED, why, CompressionDrafted(draft=bare)]
+
+
+async def test_a_rejected_summary_can_be_edited_and_applied_and_is_not_applied_as_it_is() -> None:
+    for keys, summary in ((["e", "x", "escape", "enter"], "A talk was had.x"), (["enter"], None)):
+        async with preview(rejected()) as (app, pilot, _):
+            assert "Rejected; edit it to use it" in shown(app)
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert isinstance(app.given, Applied) and app.given.summary == summary
+
+
+async def test_x_applies_it_without_a_summary() -> None:
+    async with preview(drafted()) as (app, pilot, _):
+        await pilot.press("x")
+        await pilot.pause()
+        assert app.given == Applied(DRAFT, "")
+
+
+async def test_space_gives_a_message_its_next_outcome_and_plans_anew() -> None:
+    async with preview(drafted()) as (app, pilot, _):
+        key = app.opened.query_one(ChoiceList).highlighted_key
+        await pilot.press("space")
+        await pilot.pause()
+        assert app.given == StartOver("old words", {key: "excerpt"})
+
+
+async def test_d_shows_what_the_model_sees_before_and_after() -> None:
+    screen = CompressionPreview(before_and_after=lambda _draft, _summary: ("a\nold", "a\nnew"))
+    app = Host(screen)
+    async with app.run_test() as pilot:
+        for event in drafted():
+            screen.take(event)
+        await still(pilot)
+        await pilot.press("d")
+        await pilot.pause()
+        assert isinstance(app.screen, BeforeAfterScreen)
+        assert "-old" in shown(app) and "+new" in shown(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.given is NOTHING_YET
+
+
+async def test_while_the_model_reads_it_says_how_much() -> None:
+    async with preview([STARTED, SummaryReading(tokens=843)]) as (app, pilot, screen):
+        assert "Reading 843 tokens" in shown(app)
+        screen.take(SummaryReading(tokens=843, fraction=0.4))
+        await still(pilot)
+        assert "Reading 843 tokens, 40 %" in shown(app)
 
 
 # How it can end

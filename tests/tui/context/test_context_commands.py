@@ -73,7 +73,9 @@ async def test_slash_context_export_writes_the_prompt(open_app: OpenApp) -> None
 async def test_slash_context_with_something_else_says_what_there_is(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/context exports")
-        assert "show, export FILE, add, remove, list, refresh, clear, or nothing" in state(app)
+        assert "show, export FILE, add, project, remove, list, refresh, clear, or nothing" in state(
+            app
+        )
 
 
 # Marks

@@ -15,13 +15,22 @@ from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counter import TokenCounters
-from ollm_tui.services.tokens.prompt_count import Count, Parts, PromptCount, Source
+from ollm_tui.services.tokens.prompt_count import GROUPS, Count, Parts, PromptCount, Source
 from ollm_tui.tui.gauge.gauge import Gauge
-from ollm_tui.tui.gauge.gauge_bar import ASCII, LEAST_CELLS, WITHOUT_COLOUR, bar, share_cells
+from ollm_tui.tui.gauge.gauge_bar import (
+    ASCII,
+    EIGHTHS,
+    MARKS,
+    WITHOUT_COLOUR,
+    bar,
+    share_cells,
+)
+from ollm_tui.tui.gauge.gauge_line import Reading, bar_width, gauge_line
 from ollm_tui.tui.themes import load_theme
 
 CALM = Parts(system=500, checkpoints=900, user=900, assistant=1900, tools=100)
 NEAR = Parts(system=300, user=1900, assistant=3000)
+FULL = Parts(system=300, user=1900, assistant=4300)
 OVER = Parts(system=300, user=1900, assistant=5300)
 ALARM = "the server read 2,048 of 4,300 tokens"
 WIDTHS = {60: 58, 80: 78, 120: 118}
@@ -88,71 +97,50 @@ STATES: dict[str, tuple[Parts, int | None, Source]] = {
     "nothing": (Parts(), 8192, "estimated"),
 }
 LINES = {
-    ("calm", 60): ("", "≈52 % of 8.2k  full at 6,963: about 3 more exchanges"),
-    ("calm", 80): (
-        "▓▒▒███████░░░░│░┊░░▁▁▁",
-        "52 %  ≈4.3k/8.2k  full at 6,963: about 3 more exchanges",
-    ),
+    ("calm", 60): ("▓▏▒▎█▍███▊░░░│┊░▁▁▁", "≈52 % of 8.2k"),
+    ("calm", 80): ("▓▋▒▒▌██▎█████▋░░░░│┊░░▁▁▁▁", "52 %  ≈4.3k/8.2k"),
     ("calm", 120): (
-        "▓▓▓▒▒▒▒▒▒▒████████████████████░░░░░░░░░░│░┊░░░░░░░░▁▁▁▁▁▁▁▁",
-        "≈4.3k of 8.2k  full at 6,963: about 3 more exchanges",
+        "▓▓▓▋▒▒▒▒▒▒▏█████▋█████████████▎░░░░░░░░░░░│┊░░░░░░▁▁▁▁▁▁▁▁▁",
+        "≈4.3k of 8.2k",
     ),
-    ("measured", 60): ("", "52 % of 8.2k  full at 6,963: about 3 more exchanges"),
-    ("measured", 80): (
-        "▓▒▒████████░░░░│░┊░░▁▁▁",
-        "52 %  4.3k/8.2k  full at 6,963: about 3 more exchanges",
-    ),
+    ("measured", 60): ("▓▏▒▎█▍███▊░░░│┊░▁▁▁", "52 % of 8.2k"),
+    ("measured", 80): ("▓▋▒▒▌██▎█████▋░░░░│┊░░▁▁▁▁", "52 %  4.3k/8.2k"),
     ("measured", 120): (
-        "▓▓▓▒▒▒▒▒▒▒████████████████████░░░░░░░░░░│░┊░░░░░░░░▁▁▁▁▁▁▁▁",
-        "4.3k of 8.2k  full at 6,963: about 3 more exchanges",
+        "▓▓▓▋▒▒▒▒▒▒▏█████▋█████████████▎░░░░░░░░░░░│┊░░░░░░▁▁▁▁▁▁▁▁▁",
+        "4.3k of 8.2k",
     ),
-    ("near", 60): ("", "63 % of 8.2k  full at 6,963: about 2 more exchanges"),
+    ("near", 60): ("▊████▏██████░│┊░▁▁▁", "63 % of 8.2k  full at 7.0k"),
     ("near", 80): (
-        "▓████████████░│░┊░░░▁▁▁",
-        "63 %  5.2k/8.2k  full at 6,963: about 2 more exchanges",
+        "▓███████████████▌│┊░░░▁▁▁▁",
+        "63 %  5.2k/8.2k  full at 7.0k · about 2 exchanges",
     ),
     ("near", 120): (
-        "▓▓██████████████████████████████████░░░│░░┊░░░░░░░▁▁▁▁▁▁▁▁▁",
-        "5.2k of 8.2k  full at 6,963: about 2 more exchanges",
+        "▓▓▏████████████▉█████████████████████▌░░│░┊░░░░░░░▁▁▁▁▁▁▁▁▁",
+        "5.2k of 8.2k  full at 7.0k · about 2 exchanges",
     ),
-    ("over", 60): ("", "≈91 % of 8.2k  too long: 6,963 fit"),
-    ("over", 80): (
-        "▓█████│█┊█▁",
-        "91 %  ≈7.5k/8.2k  too long: 6,963 fit; fold or leave out something",
-    ),
+    ("over", 60): ("▊████▏███████│┊██▍▁", "≈91 % of 8.2k  too long: 7.0k fit"),
+    ("over", 80): ("▓████████████████│┊████▊▁▁", "91 %  ≈7.5k/8.2k  too long: 7.0k fit"),
     ("over", 120): (
-        "▓▓██████████████████████████████████│██┊██████████▁▁▁▁",
-        "≈7.5k of 8.2k  too long: 6,963 fit; fold or leave out something",
+        "▓▓▏████████████▉████████████████████████│█┊███████████▁▁▁▁▁",
+        "≈7.5k of 8.2k  too long: 7.0k fit",
     ),
     ("unknown", 60): ("", "≈4.3k tokens  window unknown"),
     ("unknown", 80): ("", "≈4.3k tokens  the server does not say how large its window is"),
     ("unknown", 120): ("", "≈4.3k tokens  the server does not say how large its window is"),
-    ("alarm", 60): ("", "52 % of 8.2k  ALARM: the server read 2,048 of 4,300 tokens"),
-    ("alarm", 80): (
-        "▓▒█████░░░│░┊░▁▁",
-        "52 %  4.3k/8.2k  ALARM: the server read 2,048 of 4,300 tokens",
-    ),
+    ("alarm", 60): ("▓▏▒▎█▍███▊░░░│┊░▁▁▁", "ALARM: the server read 2,048 of 4,300…"),
+    ("alarm", 80): ("▓▋▒▒▌██▎█████▋░░░░│┊░░▁▁▁▁", "ALARM: the server read 2,048 of 4,300 tokens"),
     ("alarm", 120): (
-        "▓▓▓▒▒▒▒▒▒▒████████████████████░░░░░░░░░░│░┊░░░░░░░░▁▁▁▁▁▁▁▁",
+        "▓▓▓▋▒▒▒▒▒▒▏█████▋█████████████▎░░░░░░░░░░░│┊░░░░░░▁▁▁▁▁▁▁▁▁",
         "4.3k of 8.2k  ALARM: the server read 2,048 of 4,300 tokens",
     ),
-    ("empty", 60): ("", "0 % of 8.2k  nothing said yet: 6,923 tokens fit"),
-    ("empty", 80): (
-        "▓░░░░░░░░░░░░░░░░│░┊░░░▁▁▁",
-        "0 %  40/8.2k  nothing said yet: 6,923 tokens fit",
-    ),
-    ("empty", 120): (
-        "▓░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░│░░┊░░░░░░░░▁▁▁▁▁▁▁▁",
-        "40 of 8.2k  nothing said yet: 6,923 tokens fit",
-    ),
-    ("nothing", 60): ("", "0 % of 8.2k  nothing said yet: 6,963 tokens fit"),
-    ("nothing", 80): (
-        "░░░░░░░░░░░░░░░░│░┊░░░▁▁▁▁",
-        "0 %  0/8.2k  nothing said yet: 6,963 tokens fit",
-    ),
+    ("empty", 60): ("▏░░░░░░░░░░░│┊░░▁▁▁", "0 % of 8.2k"),
+    ("empty", 80): ("▏░░░░░░░░░░░░░░░░│┊░░░▁▁▁▁", "0 %  40/8.2k"),
+    ("empty", 120): ("▎░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░│░┊░░░░░░░▁▁▁▁▁▁▁▁▁", "40 of 8.2k"),
+    ("nothing", 60): ("░░░░░░░░░░░░│┊░░▁▁▁", "0 % of 8.2k"),
+    ("nothing", 80): ("░░░░░░░░░░░░░░░░░│┊░░░▁▁▁▁", "0 %  0/8.2k"),
     ("nothing", 120): (
-        "░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░│░░┊░░░░░░░▁▁▁▁▁▁▁▁▁",
-        "0 of 8.2k  nothing said yet: 6,963 tokens fit",
+        "░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░│░┊░░░░░░░▁▁▁▁▁▁▁▁▁",
+        "0 of 8.2k",
     ),
 }
 """The bar, and what stands beside it."""
@@ -193,29 +181,58 @@ some_parts = st.builds(
 )
 
 
-@given(some_parts, st.integers(2048, 1_000_000), st.integers(LEAST_CELLS, 300))
-def test_the_bar_is_as_wide_as_it_is_told_and_shows_every_part(
+@given(some_parts, st.integers(2048, 1_000_000), st.integers(11, 300))
+def test_the_bar_is_in_proportion_to_the_eighth_of_a_cell(
     parts: Parts, window: int, width: int
 ) -> None:
-    room = known_room(window, parts)
-    runs = bar(parts, room, width)
-    assert sum(cells for _, cells in runs) == width
-    kinds = [kind for kind, _ in runs]
-    for group in ("system", "checkpoints", "user", "assistant", "tools"):
-        assert (group in kinds) == bool(getattr(parts, group))
-    assert kinds.count("trigger") == kinds.count("snapshot") == 1
-
-
-@given(some_parts, st.integers(2048, 1_000_000), st.integers(LEAST_CELLS, 300))
-def test_a_mark_is_passed_exactly_when_its_tokens_are_reached(
-    parts: Parts, window: int, width: int
-) -> None:
-    room = known_room(window, parts)
-    kinds = [kind for kind, _ in bar(parts, room, width)]
-    right_of_it = kinds[kinds.index("snapshot") + 1 :]
-    assert (parts.total > room.snapshot) == any(
-        kind in ("system", "checkpoints", "user", "assistant", "tools") for kind in right_of_it
+    cells = bar(parts, known_room(window, parts), width)
+    assert len(cells) == width
+    # A mark hides a cell; what is behind it says whether that is used.
+    used = 0
+    for cell in cells:
+        kind = cell.rest if cell.kind in MARKS else cell.kind
+        if kind in GROUPS:
+            used += EIGHTHS if cell.rest in GROUPS else cell.eighths
+    exact = parts.total * width * EIGHTHS / max(window, parts.total)
+    parts_there = sum(bool(getattr(parts, group)) for group in GROUPS)
+    # Each part that is there has an eighth, and a mark may stand on a cell that is partly used.
+    assert abs(used - exact) <= max(0.5, parts_there) + EIGHTHS * sum(
+        cell.kind in MARKS and cell.rest in GROUPS for cell in cells
     )
+
+
+@pytest.mark.parametrize("columns", [58, 78, 118, 198])
+@pytest.mark.parametrize("percent", [0, 1, 7, 35, 62, 85, 99])
+def test_every_percentage_has_its_own_length(columns: int, percent: int) -> None:
+    window = 16_000
+    parts = Parts(user=window * percent // 100)
+    width = bar_width(columns)
+    cells = bar(parts, known_room(window, parts), width)
+    hidden = sum(cell.kind in MARKS and cell.rest == "user" for cell in cells)
+    drawn = sum(cell.eighths for cell in cells if cell.kind == "user") + hidden * EIGHTHS
+    assert abs(drawn - round(width * EIGHTHS * percent / 100)) <= bool(hidden) * EIGHTHS
+
+
+@given(some_parts, st.integers(2048, 1_000_000), st.integers(30, 300))
+def test_marks_stand_where_their_tokens_are_and_move_nothing(
+    parts: Parts, window: int, width: int
+) -> None:
+    room = known_room(window, parts)
+    cells = bar(parts, room, width)
+    whole = max(window, parts.total)
+    kinds = [cell.kind for cell in cells]
+    assert abs(kinds.index("snapshot") - room.snapshot * width // whole) <= 1
+    trigger = min(parts.fixed + room.trigger, room.limit)
+    assert abs(kinds.index("trigger") - trigger * width // whole) <= 1
+
+
+@given(some_parts, some_parts, st.integers(40, 300))
+def test_the_width_of_the_bar_depends_on_the_line_only(
+    one: Parts, other: Parts, width: int
+) -> None:
+    for parts in (one, other):
+        line = gauge_line(Reading.of(view(parts, 16_384), "31 tok/s"), width)
+        assert len(line.bar) == bar_width(width)
 
 
 def known_room(window: int, parts: Parts) -> Room:
@@ -248,7 +265,7 @@ async def test_words_that_change_nothing_of_the_picture_draw_nothing() -> None:
         app.gauge.show(view(Parts(user=4000, assistant=1000)))
         await pilot.pause()
         asked = app.gauge.asked
-        for tokens in range(5001, 5011):
+        for tokens in range(5001, 5006):
             app.gauge.show_live(Count(tokens, "estimated"))
         assert app.gauge.asked == asked
         app.gauge.show_live(Count(6000, "estimated"))
@@ -264,6 +281,21 @@ async def test_a_reply_that_reaches_into_its_reserve_is_not_too_long() -> None:
         assert "7.5k of 8.2k" in app.text and "too long" not in app.text
 
 
+async def test_below_sixty_percent_it_is_quiet_and_says_two_numbers() -> None:
+    app = Host()
+    async with app.run_test(size=(120, 3)) as pilot:
+        app.gauge.show(view(CALM), "20 tok/s")
+        await pilot.pause()
+        quiet = app.gauge.render_line(0)
+        assert app.text.endswith(" ≈4.3k of 8.2k")
+        app.gauge.show(view(NEAR), "20 tok/s")
+        await pilot.pause()
+        loud = app.gauge.render_line(0)
+        # The model's part has its own colour only now.
+        colours = [next(iter(line)).style for line in (quiet, loud)]
+        assert colours[0] and colours[1] and colours[0].color != colours[1].color
+
+
 async def test_before_a_context_is_shown_nothing_is_said() -> None:
     app = Host()
     async with app.run_test(size=(80, 3)) as pilot:
@@ -276,15 +308,15 @@ async def test_before_a_context_is_shown_nothing_is_said() -> None:
 async def test_an_alarm_stays_until_it_is_taken_back() -> None:
     app = Host()
     async with app.run_test(size=(120, 3)) as pilot:
-        app.gauge.show(view(CALM))
+        app.gauge.show(view(NEAR))
         app.gauge.alarm(ALARM)
-        app.gauge.show(view(CALM))
-        app.gauge.show_live(Count(4400, "estimated"))
+        app.gauge.show(view(NEAR))
+        app.gauge.show_live(Count(5300, "estimated"))
         await pilot.pause()
         assert f"ALARM: {ALARM}" in app.text
         app.gauge.alarm("")
         await pilot.pause()
-        assert "ALARM" not in app.text and "full at 6,963" in app.text
+        assert "ALARM" not in app.text and "full at 7.0k" in app.text
 
 
 # Looks
@@ -313,12 +345,12 @@ async def test_without_colours_every_segment_has_a_character_of_its_own(
 
 @pytest.mark.parametrize(
     ("state", "look"),
-    [("calm", "words"), ("near", "near"), ("over", "over"), ("alarm", "over")],
+    [("near", "words"), ("full", "near"), ("over", "over"), ("alarm", "over")],
 )
 async def test_the_colour_of_the_words_says_how_urgent_it_is(state: str, look: str) -> None:
     app = Host()
     async with app.run_test(size=(120, 3)) as pilot:
-        app.gauge.show(view(*STATES[state]))
+        app.gauge.show(view(FULL) if state == "full" else view(*STATES[state]))
         app.gauge.alarm(ALARM if state == "alarm" else "")
         await pilot.pause()
         looks = {
@@ -332,8 +364,8 @@ async def test_the_colour_of_the_words_says_how_urgent_it_is(state: str, look: s
 
 async def test_a_note_is_shown_where_there_is_room_and_never_steers_the_terminal() -> None:
     app = Host()
-    async with app.run_test(size=(120, 3)) as pilot:
-        app.gauge.show(view(CALM), "20 tok/s\x1b[31m")
+    async with app.run_test(size=(160, 3)) as pilot:
+        app.gauge.show(view(NEAR), "20 tok/s\x1b[31m")
         await pilot.pause()
         assert "20 tok/s␛[31m" in app.text
         await pilot.resize_terminal(60, 3)

@@ -9,12 +9,14 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
+from ollm_tui.core.job import JobEvent, JobFinished
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.jobs.shell_line import is_worth_a_bell
 from ollm_tui.tui.jobs.words import SHELL_EMPTY
+from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import OUTPUT
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import GATE, jobs, run, run_through, until
@@ -165,6 +167,20 @@ async def test_a_second_command_is_not_lost_while_one_runs(open_app: OpenApp) ->
         await pilot.press("up")
         assert prompt(app).text == "!ls"
         Path("go").touch()
+
+
+async def test_a_command_sent_the_moment_another_ends_runs(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+
+        def send_another(event: JobEvent) -> None:
+            """What was typed before is read before the screen hears that the command ended."""
+            if isinstance(event, JobFinished) and event.job.sequence == 1:
+                chat(app).post_message(Prompt.Sent("!echo another"))
+
+        app.jobs.events.subscribe(send_another)
+        await run(app, pilot, GATE)
+        Path("go").touch()
+        await until(pilot, lambda: "another" in stream(app))
 
 
 async def test_a_command_runs_while_the_model_answers(open_app: OpenApp) -> None:

@@ -50,4 +50,4 @@ async def test_without_any_it_teaches_and_still_widens(open_app: OpenApp, home: 
         await at.press("ctrl+r")
         assert lines(at)[0].startswith("No earlier prompts yet.")
         await at.press("tab")
-        assert "Type words to find everything" in at.lines[0]
+        assert "Type words or a question" in at.lines[0]

@@ -23,7 +23,7 @@ def test_a_short_snippet_stays_whole_in_one_line() -> None:
 def test_a_long_one_begins_near_what_was_found() -> None:
     snippet = Snippet("far too many words before the hit comes and some more after", ((30, 33),))
     text, marks = one_line(snippet, 30)
-    assert text == "…the hit comes and some more …"
+    assert text == "…the hit comes and some more…"
     assert [text[start:end] for start, end in marks] == ["hit"]
 
 

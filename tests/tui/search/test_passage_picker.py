@@ -90,11 +90,12 @@ async def test_what_came_along_has_a_line_of_its_own_in_the_breakdown(
         await at.press("tab", "tab", "enter")
         await send(at.app, at.pilot, " go on from there")
         await at.settle()
+        await at.press("f5", "o")
+        await at.settle()
+        # Afterwards: the breakdown counts what was only estimated before.
         view = chat(at.app).chat.conversation.context()
         [asked] = [item for item in view.items if item.recalled]
         assert asked.recalled and 0 < asked.recalled.tokens.tokens < asked.tokens.tokens
-        await at.press("f5", "o")
-        await at.settle()
         found = at.app.screen.query_one(ChoiceList)
         lines = [" ".join(found.render_line(y).text.split()) for y in range(found.size.height)]
         [brought] = [line for line in lines if "2 passages of earlier sessions" in line]
@@ -120,3 +121,38 @@ async def test_a_line_of_what_came_along_is_changed_with_its_message(
         view = chat(at.app).chat.conversation.context()
         [asked] = [item for item in view.items if "go on from there" in item.title]
         assert (asked.mark, asked.tokens.tokens, asked.recalled) == ("excluded", 0, None)
+
+
+async def test_passages_of_files_are_chosen_and_go_along_as_data(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home, script=[[TextDelta("Yes.")]]) as at:
+        root = at.app.workspace.project.root
+        (root / "notes.md").write_text("# Uploads\n\nThe quokka decides how often it is tried.\n")
+        await recall(at, "--files which quokkas decide")
+        assert "notes.md:1-3" in shown(at.app) and "≈" in shown(at.app)
+        found = picker(at).choice_list
+        # The words that were typed are in a file here as well: the draft of the prompt.
+        while not (found.highlighted and "notes.md" in found.highlighted.note):
+            await at.press("down")
+        await at.press("enter")
+        await send(at.app, at.pilot, " go on from there")
+        await at.settle()
+        question = chat(at.app).chat.conversation.state.branch()[-2]
+        [brought] = [part for part in question.parts if isinstance(part, Retrieval)]
+        assert (brought.source, brought.trusted) == ("notes.md:1-3", False)
+        assert any("from notes.md:1-3" in line for line in stream(at.app))
+
+
+async def test_passages_of_files_are_offered_after_an_at_and_a_question_mark(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        root = at.app.workspace.project.root
+        (root / "notes.md").write_text("# Uploads\n\nThe quokka decides how often it is tried.\n")
+        await at.press(*"@?quokka")
+        await at.settle()
+        await at.press("enter")
+        await at.settle()
+        [piece] = prompt(at.app).written.attachments
+        assert piece.name == "notes.md:1-3"

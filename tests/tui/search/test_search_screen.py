@@ -22,11 +22,11 @@ async def test_what_was_said_is_found_while_typing_and_grouped_by_session(
 ) -> None:
     async with desk(open_app, home) as at:
         await at.press("f4")
-        assert "Type words to find everything ever said" in at.lines[0]
+        assert "Type words or a question to find what was said" in at.lines[0]
         await at.type("retr")
         assert "6 hits in 3 sessions · " in at.count
         assert "celery vs rq 2 hits" in at.lines
-        assert "09 Oct 2025 you How many retries does celery do by it…" in at.lines
+        assert "09 Oct 2025 you How many retries does celery do by…" in at.lines
         await at.type("xyz")
         assert at.lines[0].startswith("No message is like that.")
         assert at.count.startswith("0 hits in 0 sessions")
@@ -63,7 +63,7 @@ async def test_a_hit_on_another_branch_says_so_and_is_shown_there(
 async def test_what_is_no_filter_is_told_in_one_line(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("role:nobody ")
-        assert at.notes == "role:nobody is no filter, so it is looked for as text"
+        assert at.notes == "role:nobody is no filter (role: takes user, assistant, system, tool)"
         await at.press(*["backspace"] * 20)
         assert at.notes == ""
 

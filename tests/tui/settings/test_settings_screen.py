@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from ollm_tui.settings.keys import fixed_keys
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
+from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.setting_entries import setting_entries
 from tests.tui.dialog_host import NOTHING_YET, Host, shown
@@ -31,6 +32,10 @@ class Bench:
     async def find(self, pilot: Pilot[None], words: str) -> None:
         await pilot.press("slash", *words)
         await pilot.pause()
+
+    async def go_to(self, pilot: Pilot[None], words: str) -> None:
+        await self.find(pilot, words)
+        await pilot.press("enter")
 
 
 def test_every_key_has_an_entry_and_a_line_of_help(home: Path) -> None:
@@ -54,10 +59,31 @@ async def test_a_setting_says_what_it_is_for_and_where_it_comes_from(home: Path)
         assert f"default 0.8, set in {bench.file}:2" in text
 
 
+async def test_enter_in_the_find_line_goes_to_the_list_and_changes_nothing(home: Path) -> None:
+    bench = Bench(home)
+    async with bench.app.run_test(size=(120, 40)) as pilot:
+        await bench.find(pilot, "snapshots.autoCreate")
+        await pilot.press("enter")
+        assert isinstance(bench.app.focused, ChoiceList)
+        assert "snapshots.autoCreate = true" in shown(bench.app)
+        assert not bench.file.exists()
+
+
+async def test_a_value_that_is_its_default_again_has_no_mark(home: Path) -> None:
+    bench = Bench(home)
+    async with bench.app.run_test(size=(120, 40)) as pilot:
+        await bench.go_to(pilot, "sessions.autoSave")
+        await pilot.press("enter")
+        assert "* autoSave" in shown(bench.app)
+        await pilot.press("enter")
+        assert "autoSave: true" in bench.file.read_text()
+        assert "* autoSave" not in shown(bench.app)
+
+
 async def test_enter_toggles_a_switch_and_writes_it(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(120, 40)) as pilot:
-        await bench.find(pilot, "sessions.autoSave")
+        await bench.go_to(pilot, "sessions.autoSave")
         await pilot.press("enter")
         await pilot.pause()
         assert bench.file.read_text() == "sessions:\n  autoSave: false\n"
@@ -69,7 +95,7 @@ async def test_enter_toggles_a_switch_and_writes_it(home: Path) -> None:
 async def test_a_live_setting_is_told_to_the_caller(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(120, 40)) as pilot:
-        await bench.find(pilot, "ui.timestamps")
+        await bench.go_to(pilot, "ui.timestamps")
         await pilot.press("enter")
         await pilot.pause()
         assert bench.applied == ["ui.timestamps"]
@@ -81,7 +107,7 @@ async def test_a_live_setting_is_told_to_the_caller(home: Path) -> None:
 async def test_values_to_choose_from_are_listed(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test() as pilot:
-        await bench.find(pilot, "compression.strategy")
+        await bench.go_to(pilot, "compression.strategy")
         await pilot.press("enter", *"trunc", "enter")
         await pilot.pause()
         assert bench.load().settings.compression.strategy == "truncate"
@@ -90,7 +116,7 @@ async def test_values_to_choose_from_are_listed(home: Path) -> None:
 async def test_a_theme_is_chosen_by_looking_at_it(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test() as pilot:
-        await bench.find(pilot, "ui.theme")
+        await bench.go_to(pilot, "ui.theme")
         await pilot.press("enter", *"dracula", "enter")
         await pilot.pause()
         assert bench.app.theme == "dracula"
@@ -101,7 +127,7 @@ async def test_a_theme_is_chosen_by_looking_at_it(home: Path) -> None:
 async def test_a_number_that_does_not_fit_is_not_written(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(120, 40)) as pilot:
-        await bench.find(pilot, "compression.threshold")
+        await bench.go_to(pilot, "compression.threshold")
         await pilot.press("enter", "7", "enter")
         await pilot.pause()
         assert "expected a number above 0 and at most 1" in shown(bench.app)
@@ -138,7 +164,7 @@ async def test_what_the_environment_decides_is_not_changed_here(home: Path, key:
 async def test_lists_and_tables_point_to_the_file(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(120, 40)) as pilot:
-        await bench.find(pilot, "keymap")
+        await bench.go_to(pilot, "keymap")
         await pilot.press("enter")
         await pilot.pause()
         assert "changed with an editor in" in shown(bench.app)
@@ -149,7 +175,7 @@ async def test_a_file_that_makes_no_sense_is_not_touched(home: Path) -> None:
     bench = Bench(home)
     bench.file.write_text("ui: [")
     async with bench.app.run_test(size=(250, 40)) as pilot:
-        await bench.find(pilot, "ui.plain")
+        await bench.go_to(pilot, "ui.plain")
         await pilot.press("enter")
         await pilot.pause()
         assert "nothing was changed" in shown(bench.app)

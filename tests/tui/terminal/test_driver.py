@@ -8,7 +8,6 @@ from textual.events import Key, Paste
 
 from ollm_tui.tui.terminal.driver import AsciiText, PasteGuard
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import prompt, settled
 
 INPUT = "a\x1b[200~one\x1b[31m two\r\n\x1b]52;c;eA==\x07three\x1b\x1b[201~b\x1b[A"
 
@@ -46,6 +45,11 @@ def test_an_escape_key_before_a_paste_is_still_a_key() -> None:
     assert read("\x1b", "\x1b[200~one\x1b[201~") == ["escape", "one"]
 
 
+def test_alt_and_a_key_end_where_the_next_key_begins() -> None:
+    assert read("\x1bh\x1b[Dx") == ["alt+h", "left", "x"]
+    assert read("\x1b", "hx", "\x1b[D") == ["alt+h", "x", "left"]
+
+
 @pytest.mark.parametrize("text", ("/export nothing.txt", "/end"))
 async def test_a_command_typed_faster_than_the_list_follows_is_the_one_that_runs(
     open_app: OpenApp, text: str
@@ -53,9 +57,10 @@ async def test_a_command_typed_faster_than_the_list_follows_is_the_one_that_runs
     async with open_app() as (app, pilot):
         await pilot.press("slash")
         for key in text[1:]:
-            prompt(app).post_message(Key(key, key))
-        prompt(app).post_message(Key("enter", "\r"))
-        await settled(app, pilot)
+            app.post_message(Key(key, key))
+        app.post_message(Key("enter", "\r"))
+        while not app.memory.history():
+            await pilot.pause(0.01)
         assert app.memory.history() == [text]
 
 

@@ -255,15 +255,19 @@ async def test_brackets_in_a_command_are_only_text(open_app: OpenApp) -> None:
         assert code in page(app) and "remember: [red]this[/" in page(app)
 
 
-async def test_what_is_dangerous_cannot_be_allowed_for_good(open_app: OpenApp) -> None:
+async def test_what_is_dangerous_cannot_be_allowed_for_good_but_refused(open_app: OpenApp) -> None:
     wanted = ("exec", {"code": "rm -rf build"})
-    async with tools_open(open_app, [calls(wanted), says("ok")], runner()) as (app, pilot):
+    tool = runner()
+    async with tools_open(open_app, [calls(wanted), says("ok")], tool) as (app, pilot):
         await ask(app, pilot)
         block = await approval(app, pilot)
-        assert "always" not in page(app) and "never" not in page(app)
-        await pilot.press("a", "A", "d", "D")
+        assert "always" not in page(app) and "d never" in page(app)
+        await pilot.press("a", "A")
         await pilot.pause()
         assert block.display and "it asks every time" in state(app)
+        await pilot.press("d")
+        await until(pilot, lambda: not block.display)
+        assert not tool.ran
 
 
 async def test_where_nothing_can_be_remembered_nothing_is_offered(open_app: OpenApp) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
-from ollm_tui.core.tool import ToolOutcome
+from ollm_tui.core.tool import Action, ApprovalMode, ToolOutcome, Verdict
 from ollm_tui.tui.chat.status import TitleLine
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from ollm_tui.tui.tools.commands import ToolPage
@@ -245,3 +246,28 @@ async def test_the_page_about_tools_says_what_there_is_and_forgets(
         await pilot.press("escape")
         await send(app, pilot, "/tools clear")
         assert policy.kept == [] and "1 answer forgotten" in state(app)
+
+
+async def test_the_line_of_a_call_says_that_its_output_was_cut(open_app: OpenApp) -> None:
+    much = ToolOutcome("line\n" * 40_000 + "[exit 1]", is_error=True, summary="exit 1")
+    script = [calls(("read_file", {"path": "log"})), says("ok")]
+    async with tools_open(open_app, script, reader(much)) as (app, pilot):
+        await send(app, pilot, "go")
+        [line] = [each for each in stream(app) if "read_file log" in each]
+        assert re.search(r"exit 1 · .* · cut [\d,]+ of 40,001 lines", line)
+
+
+async def test_a_refused_call_reads_as_refused_also_after_reopening(open_app: OpenApp) -> None:
+    class Refusing(FakePolicy):
+        def judge(self, tool: str, action: Action, mode: ApprovalMode) -> Verdict:
+            return Verdict("deny", "you said never to this")
+
+    script = [calls(("read_file", {"path": "log"})), says("ok")]
+    told = "read_file log · refused: you said never to this"
+    async with tools_open(open_app, script, reader(), policy=Refusing()) as (app, pilot):
+        await send(app, pilot, "go")
+        assert any(told in line for line in stream(app))
+        assert app.conversation
+        session_id = app.conversation.session_id
+    async with open_app(session_id=session_id) as (app, pilot):
+        assert any(told in line for line in stream(app))

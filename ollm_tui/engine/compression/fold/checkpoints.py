@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Fact, Ledger
+from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Ledger
 from ollm_tui.core.session.message import Message, new_id
-from ollm_tui.engine.compression.ledger.ledger import KnownFacts, ledger_of, merged, rendered
-from ollm_tui.engine.compression.summary.summary_syntax import sanitised, sentences
+from ollm_tui.engine.compression.ledger.ledger import merged, rendered
+from ollm_tui.engine.compression.summary.summary_syntax import sentences
 from ollm_tui.engine.context.prompt_message import checkpoint_text
 
-_SHARES = {DETAILED: 3, MODERATE: 6, COMPACT: 12}
-"""By level, the divisor of the cap of all checkpoints that gives the size of one."""
+_SHARES = {DETAILED: 1, MODERATE: 3, COMPACT: 6}
+"""By level, the divisor of the cap of all checkpoints that gives the most of one."""
 LEAST_TOKENS = 48
 """The smallest size of a checkpoint: with less it could say nothing."""
 LEAST_CAP = 3 * LEAST_TOKENS
@@ -35,13 +35,6 @@ class Sizes(NamedTuple):
     new: int
     """The most that the new checkpoint may have."""
 
-    @classmethod
-    def of(cls, cap: int, replaced: int) -> Sizes:
-        """Return the sizes for a new checkpoint, at most half of the tokens it replaces."""
-        cap = max(int(cap * SURE_SHARE), LEAST_CAP)
-        most = max(LEAST_TOKENS, cap // _SHARES[DETAILED])
-        return cls(cap, min(most, replaced // 2))
-
     def at_level(self, level: int) -> int:
         """Return the size of a checkpoint of that level."""
         return max(LEAST_TOKENS, self.cap // _SHARES.get(level, _SHARES[COMPACT]))
@@ -53,11 +46,9 @@ def level_at_age(age: int) -> int:
 
 
 FACTS_SHARE = 2
-"""The divisor of a checkpoint's size that gives the part for facts beside a summary."""
+"""The divisor of a checkpoint's size that gives the part for the ledger beside a summary."""
 FRAME_TOKENS = 24
-"""Tokens of the fixed words around summary and facts in the prompt, at most."""
-UNSEEN_FACTS = 40
-"""Facts kept in a ledger without room in the prompt: others may go and make room for them."""
+"""Tokens of the fixed words around summary and ledger in the prompt, at most."""
 
 Count = Callable[[str], int]
 """Returns the tokens of a text."""
@@ -77,9 +68,10 @@ class CheckpointMaker:
         self._around = around
         self._model = model
 
-    def facts(self, ledger: Ledger) -> str:
-        """Return the facts as text for the new checkpoint, if it has a summary beside them."""
-        return rendered(ledger, self._facts_room, self._count)
+    def facts(self, ledger: Ledger, *, alone: bool) -> str:
+        """Return the ledger as text for the new checkpoint, with a summary beside it or alone."""
+        room = max(0, self.sizes.new - self._frame)
+        return rendered(ledger, room if alone else room // FACTS_SHARE, self._count).text
 
     def made(
         self,
@@ -89,7 +81,7 @@ class CheckpointMaker:
         summary: str,
         original_tokens: int,
     ) -> Checkpoint:
-        """Return the new checkpoint; without a summary its facts have all of the room."""
+        """Return the new checkpoint; without a summary its ledger has all of the room."""
         keys = (*(key for each in rolled for key in each.messages), *(m.id for m in folded))
         original = original_tokens + sum(each.original_tokens for each in rolled)
         return self._sized(
@@ -111,33 +103,29 @@ class CheckpointMaker:
         )
 
     def room_beside(self, facts: str) -> int:
-        """Return the tokens that the summary of the new checkpoint may have beside its facts."""
+        """Return the tokens that the summary of the new checkpoint may have beside its ledger."""
         return max(0, self.sizes.new - self._frame - self._count(facts))
 
-    def wants_aging(self, checkpoint: Checkpoint) -> bool:
-        """Whether an older checkpoint has to drop to a lower level because of its age."""
-        return level_at_age(self._number - checkpoint.compression_number) < checkpoint.level
+    def aged(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Return an older checkpoint at the level of its age, its quotes shortened if need be.
 
-    def wants_shortening(self, checkpoint: Checkpoint) -> bool:
-        """Whether it is longer than its age allows; many are short from the beginning."""
-        return checkpoint.current_tokens > self.sizes.at_level(self._level(checkpoint))
-
-    def aged(self, checkpoint: Checkpoint, summary: str | None = None) -> Checkpoint:
-        """Return an older checkpoint at the level of its age, with a shorter summary if given."""
-        level = self._level(checkpoint)
+        Returns the same object if its level stays.
+        """
+        level = min(checkpoint.level, level_at_age(self._number - checkpoint.compression_number))
+        if level == checkpoint.level:
+            return checkpoint
         older = replace(checkpoint, id=new_id(), level=level)
-        if summary is None:
-            return older
-        return self._sized(replace(older, summary=summary), self.sizes.at_level(level))
+        most = self.sizes.at_level(level)
+        return self._sized(older, most) if older.current_tokens > most else older
 
-    def merged(self, first: Checkpoint, second: Checkpoint, summary: str, size: int) -> Checkpoint:
+    def merged(self, first: Checkpoint, second: Checkpoint, size: int) -> Checkpoint:
         """Return one checkpoint of `size` tokens that replaces two adjacent ones."""
         together = Checkpoint(
             id=new_id(),
             level=min(first.level, second.level),
             covers=(first.covers[0], second.covers[1]),
             messages=(*first.messages, *second.messages),
-            summary=summary,
+            summary="\n".join(each.summary for each in (first, second) if each.summary),
             ledger=merged(first.ledger, second.ledger),
             facts="",
             original_tokens=first.original_tokens + second.original_tokens,
@@ -153,25 +141,20 @@ class CheckpointMaker:
         """Return a checkpoint cut down to a size in tokens."""
         return self._sized(replace(checkpoint, id=new_id()), size)
 
-    def corrected(self, checkpoint: Checkpoint, newer: Ledger) -> Checkpoint:
-        """Return an older checkpoint without facts that newer messages superseded.
+    def shares(self, older: Sequence[Checkpoint], room: int) -> list[int]:
+        """Return how many tokens each older checkpoint may keep so that they fit into `room`.
 
-        Returns the same object if there are none.
+        The longest are cut first, and of those the oldest most.
         """
-        known = {(fact.kind, fact.text) for fact in checkpoint.ledger.facts}
-        facts = tuple(
-            fact
-            for fact in merged(checkpoint.ledger, newer).facts
-            if (fact.kind, fact.text) in known
-        )
-        if set(facts) == set(checkpoint.ledger.facts):
-            return checkpoint
-        ledger = replace(checkpoint.ledger, facts=facts)
-        changed = replace(checkpoint, id=new_id(), ledger=ledger)
-        return self._sized(changed, checkpoint.current_tokens)
-
-    def _level(self, checkpoint: Checkpoint) -> int:
-        return min(checkpoint.level, level_at_age(self._number - checkpoint.compression_number))
+        ages = (max(1, self._number - each.compression_number) for each in older)
+        weights = [1 / age for age in ages]
+        sizes = [each.current_tokens for each in older]
+        low, high = 0.0, float(max(sizes, default=0)) / min(weights, default=1)
+        for _ in range(20):
+            level = (low + high) / 2
+            taken = sum(min(size, level * w) for size, w in zip(sizes, weights, strict=True))
+            low, high = (level, high) if taken <= room else (low, level)
+        return [int(min(size, low * w)) for size, w in zip(sizes, weights, strict=True)]
 
     def _sized(self, checkpoint: Checkpoint, size: int) -> Checkpoint:
         """Return a checkpoint cut down to its size.
@@ -189,62 +172,16 @@ class CheckpointMaker:
         return made
 
     def _filled(self, checkpoint: Checkpoint, room: int) -> Checkpoint:
-        """Return a checkpoint with the facts and whole sentences that fit into `room` tokens."""
-        has_summary = bool(checkpoint.summary.strip())
-        facts_room = room // FACTS_SHARE if has_summary else room
-        facts = rendered(checkpoint.ledger, max(0, facts_room), self._count)
-        summary = shortened(checkpoint.summary, room - self._count(facts), self._count)
-        if has_summary:  # what the summary leaves is for more facts
-            facts = rendered(checkpoint.ledger, max(0, room - self._count(summary)), self._count)
-        ledger = bounded(checkpoint.ledger, facts)
+        """Return a checkpoint with the whole sentences and the ledger that fit into `room`."""
+        most = room - room // FACTS_SHARE if checkpoint.ledger.facts else room
+        summary = shortened(checkpoint.summary, most, self._count)
+        left = room - self._count(summary) if summary else room
+        told = rendered(checkpoint.ledger, max(0, left), self._count)
         # What a server compacted stands for the longer text, so it goes too.
-        made = replace(checkpoint, summary=summary, facts=facts, ledger=ledger, compacted=None)
+        made = replace(
+            checkpoint, summary=summary, facts=told.text, ledger=told.ledger, compacted=None
+        )
         return replace(made, current_tokens=self._count(checkpoint_text(made)) + self._around)
-
-    @property
-    def _facts_room(self) -> int:
-        return max(0, self.sizes.new - self._frame) // FACTS_SHARE
-
-
-def ledger_for(
-    messages: Sequence[Message], folded: Collection[str], known: KnownFacts | None = None
-) -> Ledger:
-    """Return the facts of the folded messages, as the whole conversation leaves them.
-
-    All messages are read, so that what a later one changed is not current; facts of messages
-    that stay in the prompt are left out.
-    """
-    kept = {message.id for message in messages if message.id not in folded}
-    return safe(ledger_of(messages, known=known).without_sources(kept))
-
-
-def bounded(ledger: Ledger, told: str) -> Ledger:
-    """Return a ledger with the facts that the text `told` has, and the newest of the others.
-
-    Every compression is recorded with its ledgers, which would otherwise grow without end.
-    """
-    unseen = [
-        place for place, fact in enumerate(ledger.facts) if not (fact.current and fact.text in told)
-    ]
-    dropped = frozenset(unseen[:-UNSEEN_FACTS])
-    kept = (fact for place, fact in enumerate(ledger.facts) if place not in dropped)
-    return replace(ledger, facts=tuple(kept)) if dropped else ledger
-
-
-def safe(ledger: Ledger) -> Ledger:
-    """Return a ledger without orders and call syntax in facts that are not the user's words."""
-    facts: list[Fact] = []
-    for fact in ledger.facts:
-        text = fact.text if fact.from_user else _harmless(fact.text)
-        if text:
-            now = _harmless(fact.now) if fact.now else ""
-            same = (text, now) == (fact.text, fact.now)
-            facts.append(fact if same else replace(fact, text=text, now=now))
-    return replace(ledger, facts=tuple(facts))
-
-
-def _harmless(text: str) -> str:
-    return " ".join(sanitised(text).split())
 
 
 def shortened(text: str, most: int, count: Count) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
 from msgspec.structs import replace
@@ -15,12 +15,12 @@ from ollm_tui.core.compression_events import (
     CheckpointCreated,
     LedgerMade,
 )
-from ollm_tui.core.errors import ProviderError
+from ollm_tui.core.errors import BadAnswer, ProviderError, Unavailable
 from ollm_tui.core.provider import CanCompact, ChatRequest, PromptMessage
-from ollm_tui.core.session.compression import COMPACT, DETAILED, Checkpoint, Ledger
-from ollm_tui.core.session.goals import active_goal
-from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker, ledger_for
-from ollm_tui.engine.compression.ledger.ledger import KnownFacts, merged
+from ollm_tui.core.session.compression import DETAILED, Checkpoint, Fact, Ledger
+from ollm_tui.core.session.goals import Goal, active_goal
+from ollm_tui.engine.compression.fold.checkpoints import LEAST_TOKENS, CheckpointMaker
+from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged
 from ollm_tui.engine.compression.plan.material import Material
 from ollm_tui.engine.compression.plan.plan import Plan
 from ollm_tui.engine.compression.summary.summariser import (
@@ -32,7 +32,14 @@ from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
 from ollm_tui.engine.context.prompt_message import checkpoint_text, pieces_of
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 
+SERVERS_FORM = "compacted by the server: its form cannot be read or checked here"
+"""The note of a checkpoint whose content only the server knows."""
+
 log = logging.getLogger(__name__)
+
+
+LEAST_SHOWN = 2 * LEAST_TOKENS
+"""Tokens below which an older checkpoint says too little to stand by itself."""
 
 
 class Folding:
@@ -45,11 +52,13 @@ class Folding:
         maker: CheckpointMaker,
         writer: SummaryWriter,
         longest_summary: int,
-        known: KnownFacts,
         choice: ModelChoice,
+        *,
+        of_outputs: bool = True,
     ) -> None:
+        """Without `of_outputs` nothing of what tools answered goes into the ledger."""
         self._choice = choice
-        self._known = known
+        self._of_outputs = of_outputs
         self._plan = plan
         self._maker = maker
         self._writer = writer
@@ -72,15 +81,13 @@ class Folding:
 
         Raises SummaryFailed if the model gives no usable summary, unless `may_do_without`.
         """
-        ledger = Ledger()
         if self._plan.fold:
             ledger = await asyncio.to_thread(self._ledger)
             async with aclosing(self._fold(ledger, may_do_without)) as steps:
                 async for step in steps:
                     yield step
-        async with aclosing(self._age(ledger)) as steps:
-            async for step in steps:
-                yield step
+        for aged in await asyncio.to_thread(self._age):
+            yield aged
 
     async def _fold(
         self, ledger: Ledger, may_do_without: bool
@@ -102,8 +109,28 @@ class Folding:
         tokens = self._material.total(folded)
         text = self._writer.text
         made = await asyncio.to_thread(self._maker.made, folded, rolled, ledger, text, tokens)
-        self.new = await compacted(made, self._plan, self._choice)
+        self.new = await self._compacted(made, may_do_without)
         yield CheckpointCreated(checkpoint=self.new)
+
+    async def _compacted(self, made: Checkpoint, may_do_without: bool) -> Checkpoint:
+        """Return the checkpoint with the server's form of it, where that is wanted. SummaryFailed
+        if only the server should compact and does not, unless `may_do_without`."""
+        wanted = self._plan.wanted.strategy
+        if wanted not in ("summarize", "provider"):
+            return made
+        try:
+            found = await compacted(made, self._plan, self._choice)
+        except ProviderError as error:
+            log.info("the server did not compact the messages: %s", error.message)
+            if wanted == "summarize":
+                return made
+            if not may_do_without:
+                raise SummaryFailed(error.message, "/compact does it here") from error
+            self.note = f"{error.message}: {FACTS_ALONE}"
+            return made
+        if found.compacted:
+            self.note = SERVERS_FORM
+        return found
 
     def shrink(self, share: float) -> None:
         """Cut all checkpoints down to a share of their tokens: they were estimated too low."""
@@ -115,16 +142,19 @@ class Folding:
         self.new = smaller(self.new) if self.new else None
 
     def _ledger(self) -> Ledger:
-        keys = {message.id for message in self._plan.fold}
-        # Messages in older checkpoints are in the ledgers of those and are not read again.
-        sent = [message for message in self._material.messages if self._material.is_sent(message)]
-        ledger = ledger_for(sent, keys, self._known)
-        for checkpoint in reversed(self._plan.rolled):
+        folded, rolled = self._plan.fold, self._plan.rolled
+        keys = {message.id for message in folded}
+        sent = (m for m in self._material.messages if self._material.is_sent(m))
+        kept = [message for message in sent if message.id not in keys]
+        ledger = ledger_of(folded, kept, of_outputs=self._of_outputs)
+        for checkpoint in reversed(rolled):
             ledger = merged(checkpoint.ledger, ledger)
-        return ledger
+        goals = tuple(fact for goal in self._material.metadata.goals for fact in _of_goal(goal))
+        return merged(Ledger(facts=goals), ledger)
 
     def _summary_request(self, ledger: Ledger) -> SummaryRequest:
-        goal, facts = active_goal(self._material.metadata.goals), self._maker.facts(ledger)
+        goal = active_goal(self._material.metadata.goals)
+        facts = self._maker.facts(ledger, alone=not self._writer.asks_model)
         return SummaryRequest(
             messages=self._plan.fold,
             earlier="\n".join(each.summary for each in self._plan.rolled if each.summary),
@@ -144,103 +174,72 @@ class Folding:
             return 0
         return self._material.total(self._plan.fold)
 
-    async def _age(self, newer: Ledger) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Correct and shorten the older checkpoints, then merge the oldest until all fit."""
+    def _age(self) -> list[CheckpointAged]:
+        """Shorten the older checkpoints until all fit; if too little is left, merge the oldest."""
+        events: list[CheckpointAged] = []
+
+        def use(place: int, changed: Checkpoint, *replaced: Checkpoint) -> None:
+            self._older[place : place + len(replaced)] = [changed]
+            ids = tuple(each.id for each in replaced)
+            events.append(CheckpointAged(checkpoint=changed, replaces=ids))
+
         for place, checkpoint in enumerate(self._older):
-            corrected = await asyncio.to_thread(self._maker.corrected, checkpoint, newer)
-            if self._maker.wants_aging(corrected):
-                text = None
-                if self._maker.wants_shortening(corrected):
-                    async with aclosing(self._shorten(corrected.summary, corrected)) as steps:
-                        async for step in steps:
-                            yield step
-                    text = self._writer.text
-                corrected = await asyncio.to_thread(self._maker.aged, corrected, text)
-            if corrected is not checkpoint:
-                self._older[place] = corrected
-                yield CheckpointAged(checkpoint=corrected, replaces=(checkpoint.id,))
+            if (aged := self._maker.aged(checkpoint)) is not checkpoint:
+                use(place, aged, checkpoint)
         while self._excess() > 0 and self._older:
-            first, *others = self._older
-            second = others[0] if others else self.new
-            if second is None:
-                cap = self._maker.sizes.cap
-                only = await asyncio.to_thread(self._maker.within, first, cap)
-                self._older = [only]
-                yield CheckpointAged(checkpoint=only, replaces=(first.id,))
-                break
-            async with aclosing(self._merge(first, second)) as steps:
-                async for step in steps:
-                    yield step
+            shares = self._maker.shares(self._older, self._room_for_older)
+            if len(self._older) > 1 and min(shares) < LEAST_SHOWN:
+                first, second = self._older[:2]
+                use(0, self._maker.merged(first, second, sum(shares[:2])), first, second)
+                continue
+            for place, (checkpoint, share) in enumerate(zip(self._older, shares, strict=True)):
+                if share < checkpoint.current_tokens:
+                    use(place, self._maker.within(checkpoint, share), checkpoint)
+            break
+        return events
 
-    async def _merge(
-        self, first: Checkpoint, second: Checkpoint
-    ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Merge the two oldest checkpoints; the last older one is merged into the new one."""
-        room = first.current_tokens + second.current_tokens - self._excess()
-        both = "\n".join(text for text in (first.summary, second.summary) if text)
-        async with aclosing(self._shorten(both, second)) as steps:
-            async for step in steps:
-                yield step
-        least = self._maker.sizes.at_level(COMPACT)
-        text, size = self._writer.text, max(least, room)
-        only = await asyncio.to_thread(self._maker.merged, first, second, text, size)
-        if second is self.new:
-            self._older, self.new = [], only
-        else:
-            self._older = [only, *self._older[2:]]
-        yield CheckpointAged(checkpoint=only, replaces=(first.id, second.id))
-
-    async def _shorten(
-        self, summary: str, checkpoint: Checkpoint
-    ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Have a shorter version of a summary written into the writer's `text`.
-
-        If the model fails, the whole summary is left there: the maker keeps as many of its first
-        sentences as fit.
-        """
-        most = self._maker.sizes.at_level(max(COMPACT, checkpoint.level - 1))
-        request = SummaryRequest(
-            messages=(),
-            earlier=summary,
-            facts=checkpoint.facts,
-            goal="",
-            instructions="",
-            most_tokens=min(self._longest, most),
-            level=max(COMPACT, checkpoint.level - 1),
-        )
-        self._writer.text = ""
-        try:
-            if summary:
-                async with aclosing(self._writer.write(request)) as steps:
-                    async for step in steps:
-                        yield step
-        except SummaryFailed as error:
-            log.info("an older checkpoint keeps its first sentences: %s", error.message)
-        self._writer.text = self._writer.text or summary
+    @property
+    def _room_for_older(self) -> int:
+        taken = self.new.current_tokens if self.new else 0
+        return max(LEAST_TOKENS, self._maker.sizes.cap - taken)
 
     def _excess(self) -> int:
         total = sum(checkpoint.current_tokens for checkpoint in self.checkpoints)
         return total - self._maker.sizes.cap
 
 
+def _of_goal(goal: Goal) -> Iterator[Fact]:
+    """Yield what the user decided with /decide, unless it is locked and so in every prompt, and
+    the steps that are open."""
+    about = f"goal {goal.text}"
+    for decision in goal.decisions:
+        if not decision.locked:
+            yield Fact("decided", decision.text, about, goal.id, from_user=True, at=decision.at)
+    if goal.status in ("active", "paused"):
+        for step in goal.subtasks:
+            if not step.done:
+                yield Fact("open", step.text, about, goal.id, from_user=True)
+
+
 async def compacted(checkpoint: Checkpoint, plan: Plan, choice: ModelChoice) -> Checkpoint:
     """Return the checkpoint with what the server compacted of the same messages.
 
-    Returns it unchanged if the strategy is another one than `summarize`, if the server cannot
-    compact or fails, or if what it gives is longer than the checkpoint's text.
+    Returns it unchanged if what the server gives is longer than there is room for. ProviderError
+    if it cannot compact, or fails.
     """
     provider = choice.provider
-    if plan.wanted.strategy != "summarize" or not isinstance(provider, CanCompact):
+    able = isinstance(provider, CanCompact)
+    if not able or not (await provider.capabilities(choice.model)).compaction:
+        raise Unavailable(f"{provider.name} compacts no prompts", "OpenAI's Responses API does")
+    made = await provider.compact(_compaction_request(plan, choice))
+    # Beside a summary of ours it is worth its place only if it is shorter.
+    is_alone = plan.wanted.strategy == "provider"
+    most = max(plan.sizes.new, checkpoint.current_tokens) if is_alone else checkpoint.current_tokens
+    if not 0 < made.tokens <= most:
+        if is_alone:
+            raise BadAnswer(f"what {provider.name} made of it is no shorter")
         return checkpoint
-    try:
-        if not (await provider.capabilities(choice.model)).compaction:
-            return checkpoint
-        made = await provider.compact(_compaction_request(plan, choice))
-    except ProviderError as error:
-        log.info("the server did not compact the messages: %s", error.message)
-        return checkpoint
-    fits = 0 < made.tokens <= checkpoint.current_tokens
-    return replace(checkpoint, compacted=made) if fits else checkpoint
+    return replace(checkpoint, compacted=made)
 
 
 def _compaction_request(plan: Plan, choice: ModelChoice) -> ChatRequest:

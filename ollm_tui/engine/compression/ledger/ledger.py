@@ -1,239 +1,230 @@
-"""The ledger of folded messages: how it is made, merged and rendered as text.
+"""The ledger of folded messages: how it is made, merged, and rendered as text of a given size.
 
 It is made without a model and without I/O, and is the same for the same messages.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ollm_tui.core.session.compression import Fact, FactKind, Ledger
-from ollm_tui.core.session.message import Attachment, Message, Text, ToolCallPart, ToolResultPart
-from ollm_tui.core.session.session import ToolCall
-from ollm_tui.engine.compression.ledger.facts_claims import said_in
-from ollm_tui.engine.compression.ledger.facts_kinds import is_strong
-from ollm_tui.engine.compression.ledger.facts_prose import NAME_LIMIT, facts_said
-from ollm_tui.engine.compression.ledger.facts_text import one_line
-from ollm_tui.engine.compression.ledger.facts_tools import facts_answered, facts_called
-from ollm_tui.engine.compression.ledger.facts_words import content_words
-from ollm_tui.engine.compression.ledger.ledger_merging import settled
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.unkept_outputs import message_without_outputs
+from ollm_tui.engine.compression.ledger.ledger_records import ends, facts_in
 
-_SHARE = 0.25
-"""Share of the text of all notes that is kept: the sentences with the rarest words."""
-
-_BREVITY = 6
-"""Words a sentence may have before its length counts against it."""
+Count = Callable[[str], int]
+"""Returns the tokens of a text."""
 
 
-def with_best_notes(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the facts with only those notes that have rare words or give something a value."""
-    words = {fact.text: content_words(fact.text) for fact in facts if fact.kind == "note"}
-    seen = Counter(word for fact in facts for word in words.get(fact.text, ()))
-    scores = {
-        text: sum(1 / seen[word] for word in found) / (len(found) + _BREVITY)
-        for text, found in words.items()
-    }
-    room = _SHARE * sum(len(fact.text) for fact in facts if fact.kind == "note")
-    best = {text for text in words if said_in(text).about.values}
-    for text in sorted(scores, key=lambda text: -scores[text]):
-        room -= len(text)
-        if room < 0:
-            break
-        best.add(text)
-    return [fact for fact in facts if fact.kind != "note" or fact.text in best]
+class _Kind(NamedTuple):
+    """How the entries of one kind are shown."""
+
+    title: str
+    share: float
+    """Share of the room that it may take before others may take what it leaves."""
+    separator: str = ""
+    """Between entries that stand on one line; without one, each has a line of its own."""
+    head_share: float = 0.6
+    """Share of a quote that is its beginning; the rest is its end."""
+    least: int = 40
+    """Characters of the shortest quote that still says something."""
 
 
-_TITLES: dict[FactKind, str] = {
-    "constraint": "constraints (the user's words)",
-    "decision": "decided",
-    "todo": "open",
-    "dead-end": "dead ends",
-    "error": "errors",
-    "file": "files",
-    "value": "values",
-    "command": "commands",
-    "identifier": "names",
-    "note": "also said",
+_KINDS: Mapping[FactKind, _Kind] = {
+    "decided": _Kind("decided by the user", 0.10),
+    "open": _Kind("open steps of the goal", 0.05),
+    "user": _Kind("the user said, newest first", 0.25),
+    "changed": _Kind("files changed", 0.08, ", "),
+    "read": _Kind("files read", 0.07, ", "),
+    "command": _Kind("commands", 0.10, "; "),
+    "failed": _Kind("last lines of what failed, newest first", 0.10, head_share=0.3),
+    "test": _Kind("test results, newest first", 0.03, "; "),
+    "said": _Kind("the model said, newest first", 0.20, head_share=0.35),
+    "name": _Kind("names", 0.22, ", "),
+    "excerpt": _Kind("excerpts, newest first", 0.50),
+    "note": _Kind("noted earlier", 0.10),
 }
-"""The heading of each kind, the most important kind first."""
+"""The kinds in the order in which they are shown."""
 
-_LISTED: frozenset[FactKind] = frozenset(("file", "value", "command", "identifier"))
-_LISTED_SEPARATOR: dict[FactKind, str] = {"file": ", ", "identifier": ", "}
-_NAMES: frozenset[FactKind] = frozenset(("file", "command", "identifier"))
-_FIRST_ROUND = 8
-"""Facts of each kind that come before all others, so that no kind crowds out the rest."""
-
-
-def rendered(ledger: Ledger, most_tokens: int, count: Callable[[str], int]) -> str:
-    """Return the ledger as text of at most `most_tokens`; empty if there is nothing to tell."""
-    facts = _by_importance(ledger)
-    text = _text(facts)
-    tokens = count(text)
-    if tokens <= most_tokens:
-        return text
-    # Counting takes most of the time: the search begins where the characters suggest.
-    letters = list(accumulate(len(fact.text) for _, fact in facts))
-    middle = bisect_left(letters, letters[-1] * max(most_tokens, 0) // tokens)
-    fits, too_many, step, best = 0, len(facts), 1, ""
-    while too_many - fits > 1:
-        middle = min(max(middle, fits + 1), too_many - 1)
-        text = _text(facts[:middle])
-        if count(text) <= most_tokens:
-            fits, best = middle, text
-            middle += step
-        else:
-            too_many = middle
-            middle -= step
-        step *= 2
-    return best
-
-
-def _by_importance(ledger: Ledger) -> list[tuple[int, Fact]]:
-    """Return the facts to show, each with its index, the most important one first."""
-    shown = [(place, fact) for place, fact in enumerate(ledger.facts) if fact.current]
-    spoken = "\n".join(fact.text for _, fact in shown if fact.kind not in _LISTED)
-    told = "\n".join(fact.text for _, fact in shown if fact.kind != "identifier")
-    covering: dict[FactKind, str] = {"value": spoken, "identifier": told}
-    later = {fact.now for _, fact in shown if fact.from_user and fact.kind not in _LISTED}
-    users: list[tuple[int, Fact]] = []
-    rounds: tuple[list[tuple[int, Fact]], list[tuple[int, Fact]]] = ([], [])
-    for kind in _TITLES:
-        of_kind = [
-            (place, fact)
-            for place, fact in shown
-            if fact.kind == kind
-            and fact.text not in covering.get(kind, "")
-            and not (fact.from_user and not fact.now and fact.text in later)
-        ]
-        of_kind.sort(key=_rank, reverse=True)
-        if kind not in _NAMES:
-            users.extend(placed for placed in of_kind if placed[1].from_user)
-            of_kind = [placed for placed in of_kind if not placed[1].from_user]
-        first = [placed for placed in of_kind if _is_telling(placed[1])][:_FIRST_ROUND]
-        rounds[0].extend(first)
-        rounds[1].extend(placed for placed in of_kind if placed not in first)
-    return users + rounds[0] + rounds[1]
-
-
-def _is_telling(fact: Fact) -> bool:
-    """Whether a fact is of its kind beyond doubt, or gives a value."""
-    return fact.kind == "error" or is_strong(fact) or bool(said_in(fact.text).about.values)
-
-
-def _rank(placed: tuple[int, Fact]) -> tuple[bool, bool, bool, int]:
-    place, fact = placed
-    return fact.from_user, not fact.now, is_strong(fact), place
-
-
-def _text(chosen: Sequence[tuple[int, Fact]]) -> str:
-    in_order = [fact for _, fact in sorted(chosen, key=lambda pair: pair[0])]
-    return "\n".join(line for kind in _TITLES for line in _lines(kind, in_order))
-
-
-def _lines(kind: FactKind, facts: Sequence[Fact]) -> Iterator[str]:
-    told = [_told(fact) for fact in facts if fact.kind == kind]
-    if not told:
-        return
-    if kind in _LISTED:
-        yield f"{_TITLES[kind]}: {_LISTED_SEPARATOR.get(kind, '; ').join(told)}"
-    else:
-        yield f"{_TITLES[kind]}:"
-        yield from (f"- {text}" for text in told)
-
-
-def _told(fact: Fact) -> str:
-    if fact.now:
-        return f"earlier: {fact.text} Now: {fact.now}"
-    return f"{fact.text} → {fact.about}" if fact.kind == "command" and fact.about else fact.text
-
-
-__all__ = ("KnownFacts", "ledger_of", "merged", "rendered")
-
-
-class KnownFacts:
-    """Remembers the facts of messages that were read: a message never changes, so a preview
-    and the compression after it read it once."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Message, tuple[Fact, ...]]] = {}
-
-    def of(self, message: Message, args: dict[str, dict[str, Any]]) -> tuple[Fact, ...]:
-        """Return the facts of a message; `args` are the arguments of calls by their ids."""
-        known = self._known.get(message.id)
-        if known is None or known[0] is not message:
-            known = self._known[message.id] = message, tuple(_of_message(message, args))
-        return known[1]
-
-    def forget_all_but(self, messages: Sequence[Message]) -> None:
-        """Forget other messages: once they are in a checkpoint, they are not read again."""
-        kept = {message.id for message in messages}
-        self._known = {key: known for key, known in self._known.items() if key in kept}
+_FILLING: tuple[FactKind, ...] = ("excerpt", "said", "name")
+"""Kinds that take the room that is left, one after the other."""
+NEWEST_WEIGHT = 4.0
+"""How many times longer the quote of the newest message may be than that of the oldest."""
+TRIES = 5
+"""How often the text is fitted anew: tokens are known only once it is counted."""
+FULL_ENOUGH = 0.96
+TITLE_FRAME = 3
+"""Characters around the title of a kind."""
+CHARACTERS_PER_TOKEN = 3.2
+"""The first guess; the text is counted then."""
 
 
 def ledger_of(
-    messages: Sequence[Message],
-    tool_calls: Sequence[ToolCall] = (),
-    known: KnownFacts | None = None,
+    messages: Sequence[Message], kept: Collection[Message] = (), *, of_outputs: bool = True
 ) -> Ledger:
-    """Return the facts of messages and of the tool calls made between them.
+    """Return the entries for messages that fold; `kept` are those that stay in the prompt.
 
-    Give it the user's messages too, also those that stay in the prompt: what they change must
-    not be shown as it was before. `Ledger.without_sources` leaves their own facts out.
+    Without `of_outputs` nothing of what tools answered goes into it: ledgers are stored.
     """
-    known = known or KnownFacts()
-    facts = list(_facts(messages, tool_calls, known))
-    known.forget_all_but(messages)
-    return Ledger(settled(with_best_notes(facts)))
+    if not of_outputs:
+        messages = [message_without_outputs(message) for message in messages]
+    return Ledger(facts=_once(facts_in(messages, kept)))
 
 
 def merged(older: Ledger, newer: Ledger) -> Ledger:
-    """Return one ledger for two ranges: facts once, done tasks closed, replaced values gone."""
-    return replace(older, facts=settled((*older.facts, *newer.facts)))
+    """Return one ledger for two ranges, with each record once."""
+    return replace(older, facts=_once((*older.facts, *newer.facts)))
 
 
-def _facts(
-    messages: Sequence[Message], tool_calls: Sequence[ToolCall], known: KnownFacts
-) -> Iterator[Fact]:
-    args = {call.call_id: call.args for message in messages for call in message.tool_calls}
-    waiting = [call for call in tool_calls if call.id not in args]
-    for message in messages:
-        while waiting and waiting[0].timestamp < message.timestamp:
-            yield from _of_tool_call(waiting.pop(0))
-        yield from known.of(message, args)
-    for call in waiting:
-        yield from _of_tool_call(call)
+class Rendered(NamedTuple):
+    """A ledger as text, and the ledger with just what the text says."""
+
+    text: str
+    ledger: Ledger
 
 
-def _of_message(message: Message, args: dict[str, dict[str, Any]]) -> Iterator[Fact]:
-    if message.role == "system":
+def rendered(ledger: Ledger, most_tokens: int, count: Count) -> Rendered:
+    """Return a ledger as text of at most `most_tokens`; empty if nothing can be said in them."""
+    facts = [_current(fact) for fact in ledger.facts if fact.current]
+    best = Rendered("", Ledger())
+    room, used = int(most_tokens * CHARACTERS_PER_TOKEN), 0
+    everything = sum(len(fact.text) + len(fact.about) + 4 for fact in facts)
+    for _ in range(TRIES):
+        made = _fitted(facts, room)
+        tokens = count(made.text) if made.text else 0
+        if used < tokens <= most_tokens:
+            best, used = made, tokens
+        if (
+            not tokens
+            or most_tokens * FULL_ENOUGH <= tokens <= most_tokens
+            or (tokens <= most_tokens and room > everything * 1.2)
+        ):
+            break
+        # A little less than what the count suggests, so that one more try is enough.
+        room = int(room * most_tokens / tokens * 0.99)
+    return best
+
+
+def _current(fact: Fact) -> Fact:
+    """Return an entry of an earlier version as a note: it was sorted by guesses."""
+    if fact.kind in _KINDS:
+        return fact
+    return replace(fact, kind="note", about="", now="")
+
+
+def _once(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return the entries with each record once, at its last place; a changed file is not listed
+    as read, too."""
+    last: dict[tuple[str, str], Fact] = {}
+    for fact in facts:
+        key = (fact.kind, f"{fact.text}\n{fact.source}" if fact.kind == "said" else fact.text)
+        last.pop(key, None)
+        last[key] = fact
+    for kind, text in list(last):
+        if kind == "changed":
+            last.pop(("read", text), None)
+    return tuple(last.values())
+
+
+def _fitted(facts: Sequence[Fact], room: int) -> Rendered:
+    """Return the ledger cut down to about so many characters, each kind within its share."""
+    by_kind: dict[FactKind, list[Fact]] = {kind: [] for kind in _KINDS}
+    for fact in reversed(facts):
+        by_kind[fact.kind].append(fact)
+    used: dict[FactKind, list[Fact]] = {kind: by_kind[kind] for kind in _KINDS if by_kind[kind]}
+    shown: dict[FactKind, list[Fact]] = {}
+    left = room
+    for kind in used:
+        if kind not in _FILLING:
+            shown[kind] = _chosen(kind, used[kind], min(left, int(room * _KINDS[kind].share)))
+            left -= _size(kind, shown[kind])
+    shares: dict[FactKind, float] = {kind: _KINDS[kind].share for kind in _FILLING if kind in used}
+    rest = left
+    for kind, share in shares.items():
+        if kind == "name":
+            used[kind] = _unsaid(used[kind], shown)
+        shown[kind] = _chosen(kind, used[kind], int(rest * share / sum(shares.values())))
+        left -= _size(kind, shown[kind])
+    # What the shares leave: first to the kinds that can always use it, then to the others.
+    order: list[FactKind] = [*shares, *(kind for kind in used if kind not in shares)]
+    for kind in order:
+        more = left + _size(kind, shown[kind])
+        if len(shown[kind]) < len(used[kind]) or left > room // 50:
+            shown[kind] = _chosen(kind, used[kind], more)
+            left = more - _size(kind, shown[kind])
+    kept = list(chain.from_iterable(shown.get(kind, ()) for kind in _KINDS))
+    text = "\n".join(line for kind in _KINDS for line in _lines(kind, shown.get(kind, ())))
+    return Rendered(text, Ledger(facts=tuple(reversed(kept))))
+
+
+def _unsaid(names: Sequence[Fact], shown: Mapping[FactKind, Sequence[Fact]]) -> list[Fact]:
+    """Return the names that are not in what is shown already."""
+    said = "\n".join(_told(fact) for facts in shown.values() for fact in facts)
+    return [fact for fact in names if fact.text not in said]
+
+
+def _chosen(kind: FactKind, facts: Sequence[Fact], room: int) -> list[Fact]:
+    """Return what fits of the entries of one kind, which come newest first, below its title."""
+    how = _KINDS[kind]
+    room -= len(how.title) + TITLE_FRAME
+    if how.separator:
+        chosen: list[Fact] = []
+        for fact in facts:
+            room -= len(_told(fact)) + len(how.separator)
+            if room < 0:
+                break
+            chosen.append(fact)
+        return chosen
+    # Of too many the oldest go: a few words of each would say nothing of any.
+    facts = facts[: max(room // (how.least * 2), 1)] if room > 0 else ()
+    sizes = [len(fact.text) for fact in facts]
+    beside = sum(len(_told(fact)) - len(fact.text) + 3 for fact in facts)
+    lengths = _shared(sizes, room - beside)
+    cut = (
+        replace(fact, text=ends(fact.text, length, how.head_share))
+        for fact, length in zip(facts, lengths, strict=True)
+        if length >= min(how.least, len(fact.text))
+    )
+    return [fact for fact in cut if fact.text]
+
+
+def _shared(sizes: Sequence[int], room: int) -> list[int]:
+    """Return how long each quote may be; the newest, which come first, may be longer."""
+    last = max(len(sizes) - 1, 1)
+    weights = [1 + (NEWEST_WEIGHT - 1) * (1 - place / last) ** 2 for place in range(len(sizes))]
+    low, high = 0.0, float(max(sizes, default=0))
+    for _ in range(20):
+        level = (low + high) / 2
+        taken = sum(min(size, level * weight) for size, weight in zip(sizes, weights, strict=True))
+        low, high = (level, high) if taken <= room else (low, level)
+    return [int(min(size, high * w)) for size, w in zip(sizes, weights, strict=True)]
+
+
+def _size(kind: FactKind, facts: Sequence[Fact]) -> int:
+    """Return the characters of entries with their title; none if there are no entries."""
+    beside = len(_KINDS[kind].separator) or 3
+    taken = sum(len(_told(fact)) + beside for fact in facts)
+    return taken + len(_KINDS[kind].title) + TITLE_FRAME if facts else 0
+
+
+def _lines(kind: FactKind, facts: Sequence[Fact]) -> Iterator[str]:
+    if not facts:
         return
-    for part in message.parts:
-        match part:
-            case Text() if part.trusted and message.role != "tool":
-                yield from facts_said(part.text, message.id, message.role == "user")
-            case Text():
-                yield from facts_answered("", {}, part.text, False, message.id)
-            case ToolCallPart():
-                yield from facts_called(part.name, part.args, message.id)
-            case ToolResultPart():
-                yield from facts_answered(
-                    part.name, args.get(part.call_id, {}), part.content, part.is_error, message.id
-                )
-            case Attachment():
-                name = one_line(part.path or part.name, NAME_LIMIT)
-                yield Fact("file", name, source=message.id)
-            case _:
-                pass
-    if message.error:
-        yield Fact("error", one_line(message.error, NAME_LIMIT * 2), source=message.id)
+    how = _KINDS[kind]
+    if how.separator:
+        yield f"{how.title}: {how.separator.join(map(_told, facts))}"
+        return
+    yield f"{how.title}:"
+    yield from (f"- {_told(fact)}" for fact in facts)
 
 
-def _of_tool_call(call: ToolCall) -> Iterator[Fact]:
-    yield from facts_called(call.name, call.args, call.id)
-    yield from facts_answered(call.name, call.args, call.result.llm_content, False, call.id)
+def _told(fact: Fact) -> str:
+    if fact.kind == "command":
+        return f"{fact.text} → {fact.about}"
+    if fact.about and fact.kind in ("failed", "excerpt", "user", "decided"):
+        return f"{fact.about}: {fact.text}"
+    return fact.text

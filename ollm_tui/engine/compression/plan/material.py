@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from ollm_tui.core.session.compression import Strategy, Trigger
@@ -21,6 +22,10 @@ OwnMessages = Literal["keep", "fold-if-full", "fold"]
 fill half of the room, or to be folded because the user wants that."""
 
 
+Choice = Literal["keep", "excerpt", "fold"]
+"""What the user may decide for one message: it stays, is cut short, or folds."""
+
+
 class CompressionRequest(NamedTuple):
     """A compression as it was asked for."""
 
@@ -31,6 +36,10 @@ class CompressionRequest(NamedTuple):
     instructions: str = ""
     """What the summary should take care of, in the user's words."""
     own: OwnMessages = "keep"
+    target: int | None = None
+    """Tokens that the whole prompt may have afterwards; None if the room decides."""
+    choices: Mapping[str, Choice] = MappingProxyType({})
+    """What the user decided for single messages, by their ids."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,11 @@ class Material:
         return message.id in self._pinned
 
     @cached_property
+    def batches(self) -> list[int]:
+        """The indexes at which batches begin; a round of a turn is one."""
+        return [place for place, m in enumerate(self.messages) if self.begins_batch(m)]
+
+    @cached_property
     def turns(self) -> list[int]:
         """The indexes of the messages of the user: there turns begin."""
         return [place for place, m in enumerate(self.messages) if m.role == "user"]
@@ -86,6 +100,10 @@ class Material:
     def total(self, messages: Sequence[Message]) -> int:
         """Return the tokens of some messages together."""
         return sum(self.costs[message.id] for message in messages)
+
+    def said(self, messages: Sequence[Message]) -> int:
+        """Return the tokens of some messages without those of the user."""
+        return sum(self.costs[message.id] for message in messages if message.role != "user")
 
     def _own_cost(self, message: Message) -> int:
         cost = self.costs[message.id]

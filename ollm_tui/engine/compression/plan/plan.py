@@ -7,97 +7,19 @@ from typing import NamedTuple
 
 from ollm_tui.core.compression_events import CompressionSkipped, Outcome
 from ollm_tui.core.session.compression import Checkpoint
-from ollm_tui.core.session.message import Attachment, Message, Retrieval, ToolResultPart
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import next_number
 from ollm_tui.engine.compression.fold.checkpoints import (
     LEAST_CAP,
     LEAST_TOKENS,
+    SURE_SHARE,
     Sizes,
     level_at_age,
 )
-from ollm_tui.engine.compression.ledger.ledger import ledger_of, rendered
-from ollm_tui.engine.compression.plan.material import CompressionRequest, Material
-from ollm_tui.engine.compression.summary.summary_input import shortened
-from ollm_tui.engine.context.context_view import cost_of, one_line, title_of
-from ollm_tui.engine.context.prompt_message import Said, said_by
-from ollm_tui.services.tokens.counter import TokenCounter
-
-FACTS_TOKENS = 80
-"""Tokens that the facts kept of one message's data may have."""
-
-WORTH_CHARACTERS = 40
-"""Data is cut short only if the message loses at least so many characters."""
-IMAGE_CHARACTERS = 1000
-"""Characters that an image is taken to be worth when lengths are compared."""
-
-Data = ToolResultPart | Attachment | Retrieval
-"""The parts of a message that may be cut short."""
-
-
-class Elisions:
-    """What would be left of the data of messages and what that costs, worked out once each."""
-
-    def __init__(self, counter: TokenCounter) -> None:
-        self._counter = counter
-        self._facts: dict[str, str] = {}
-        self._costs: dict[tuple[str, str], int] = {}
-
-    def facts(self, message: Message) -> str:
-        """Return the facts that are kept of the old data of a message."""
-        if message.id not in self._facts:
-            self._facts[message.id] = facts_of(message)
-        return self._facts[message.id]
-
-    def excerpt(self, message: Message, most_tokens: int) -> str:
-        """Return the beginning and end of data that the model has not read yet."""
-        contents = [_as_output(part).content for part in message.parts if isinstance(part, Data)]
-        return shortened("\n".join(contents), most_tokens, self._counter.text_tokens)
-
-    def shortens(self, message: Message, facts: str) -> bool:
-        """Whether a message becomes enough shorter with only these facts left of its data.
-
-        Characters are compared, not tokens: what is known of a message's tokens changes with
-        every count, and the answer has to be the same every time.
-        """
-        return _size(said_by(message)) - _size(said_by(message, None, facts)) >= WORTH_CHARACTERS
-
-    def cost(self, message: Message, facts: str) -> int:
-        """Return the tokens of a message with only these facts left of its data."""
-        key = (message.id, facts)
-        if key not in self._costs:
-            self._costs[key] = cost_of(self._counter, message, None, facts)
-        return self._costs[key]
-
-
-def has_data(message: Message) -> bool:
-    """Whether something in a message may be cut short."""
-    return any(isinstance(part, Data) for part in message.parts)
-
-
-def facts_of(message: Message) -> str:
-    """Return the facts in the data of a message; always the same for the same message."""
-    data = tuple(_as_output(part) for part in message.parts if isinstance(part, Data))
-    ledger = ledger_of([Message(message.id, "tool", data, message.timestamp)])
-    # Not the counter of the model: the facts must not depend on what it has measured so far.
-    return rendered(ledger, FACTS_TOKENS, lambda text: len(text) // 3)
-
-
-def _size(said: Said) -> int:
-    results = sum(len(result.text) for result in said.results)
-    return len(said.text) + results + len(said.images) * IMAGE_CHARACTERS
-
-
-def _as_output(part: Data) -> ToolResultPart:
-    """Return a part as tool output, so that facts are read from all data in the same way."""
-    match part:
-        case ToolResultPart():
-            return part
-        case Retrieval():
-            return ToolResultPart(call_id="", name="", content=part.text)
-        case Attachment():
-            is_image = part.media_type.startswith("image/")
-            return ToolResultPart(call_id="", name="", content="" if is_image else part.content)
-
+from ollm_tui.engine.compression.plan.elisions import Elisions, end_of, has_data
+from ollm_tui.engine.compression.plan.material import Choice, CompressionRequest, Material
+from ollm_tui.engine.context.budget import RECENT_SHARE
+from ollm_tui.engine.context.context_view import one_line, title_of
 
 GOAL_SHARE = 0.7
 """Share of the trigger to compress to, so that some exchanges fit before the next time."""
@@ -111,6 +33,11 @@ OWN_GOAL_SHARE = 0.25
 """Share of the limit that the user's own messages may keep when the oldest are folded."""
 TOLD_PERCENT = 10
 """Percentage of the context below which the user's own messages are not named as the reason."""
+TOGETHER_SHARE = 0.42
+"""Share of the limit that checkpoints and the recent part aim at together: enough to go on with,
+and more than half of the window left for what comes."""
+GO_ON_SHARE = 0.85
+"""Share of the trigger that is filled at most, however much there would be to keep."""
 EXCERPT_SHARE = 0.25
 """Share of the limit for an excerpt of output that the model has not read and cannot fit."""
 
@@ -130,6 +57,8 @@ class Plan(NamedTuple):
     outcomes: tuple[Outcome, ...]
     elided_before: int
     elided_after: int
+    conversation: int
+    """Tokens of the messages afterwards."""
     expected: int
     """Tokens of the whole prompt afterwards, at most."""
 
@@ -147,17 +76,19 @@ def make_plan(material: Material, request: CompressionRequest) -> Plan | Compres
     if not _is_due(material, request):
         return nothing_to_do("there is room enough")
     # Asked for by hand, the recent part is only touched if there is no room otherwise.
-    needed = request.trigger != "manual" or material.conversation >= material.room.trigger
+    needed = _is_needed(material, request)
     elisions = Elisions(material.counter)
     plans: list[Plan] = []
-    for choice in _choices(material, request):
+    for choice in _choices(material, request, needed):
         if plan := _plan(material, request, choice, elisions):
             plans.append(plan)
         if not needed or (plan and _makes_room(material, plan)):
             break
     best = min(plans, key=lambda plan: plan.expected, default=None)
+    if request.target is not None:
+        return _within_target(best, material, request.target)
     if request.trigger == "overflow":
-        best = _within_limit(best, material.room.limit)
+        best = _within(best, material.room.limit)
         if best is None and request.own == "fold-if-full":
             return make_plan(material, request._replace(own="fold"))
     if best is None:
@@ -166,7 +97,31 @@ def make_plan(material: Material, request: CompressionRequest) -> Plan | Compres
     return best
 
 
-def _within_limit(plan: Plan | None, limit: int) -> Plan | None:
+def _is_needed(material: Material, request: CompressionRequest) -> bool:
+    """Whether room has to be made, at the expense of the recent part if need be."""
+    if request.trigger != "manual" or request.target is not None:
+        return True
+    return material.conversation >= material.room.trigger
+
+
+def _within_target(plan: Plan | None, material: Material, target: int) -> Plan | CompressionSkipped:
+    """Return the plan if the prompt then has at most `target` tokens; else how many it can have."""
+    if fitting := _within(plan, target):
+        return fitting
+    least = plan.expected - plan.sizes.new + LEAST_TOKENS if plan else material.budget.used
+    return beyond(target, least)
+
+
+def beyond(target: int, least: int) -> CompressionSkipped:
+    """Return that a context cannot be made as small as it was asked for."""
+    return CompressionSkipped(
+        reason="cannot-fit",
+        message=f"the context cannot get down to {target:,} tokens, only to about {least:,}",
+        hint="your own messages, pins, the system prompt and the last round stay as they are",
+    )
+
+
+def _within(plan: Plan | None, limit: int) -> Plan | None:
     """Return the plan if the prompt then fits, if need be with a shorter checkpoint; else None."""
     if plan is None or plan.expected <= limit:
         return plan
@@ -178,8 +133,19 @@ def _within_limit(plan: Plan | None, limit: int) -> Plan | None:
 
 def _makes_room(material: Material, plan: Plan) -> bool:
     """Whether a plan brings the context below the trigger, so that no harsher one is needed."""
-    left = material.conversation - (material.budget.used - plan.expected)
-    return left < material.room.trigger and plan.expected <= material.room.limit
+    if plan.wanted.target is not None:
+        return plan.expected <= plan.wanted.target
+    room = material.room
+    system = material.budget.parts.fixed - material.budget.parts.checkpoints
+    after = plan.conversation
+    checkpoints = plan.expected - system - after
+    trigger = (room.limit - system - checkpoints) * _threshold(material)
+    return after < trigger and plan.expected <= room.limit
+
+
+def _threshold(material: Material) -> float:
+    """Return the share of the available tokens at which it is compressed."""
+    return material.room.trigger / max(1, material.room.available)
 
 
 def nothing_to_do(message: str) -> CompressionSkipped:
@@ -209,44 +175,52 @@ def _is_due(material: Material, request: CompressionRequest) -> bool:
         case "overflow":
             return material.budget.over_limit
         case "manual":
-            return True
+            return request.target is None or material.budget.used > request.target
 
 
-class _Choice(NamedTuple):
+class _Range(NamedTuple):
     """The messages that a plan may change."""
 
     older: Sequence[Message]
     """Messages that may be folded, and whose data may be cut short."""
-    data_until: int = 0
-    """The index before which data may be cut short even if the message is not in `older`."""
     excerpts: Sequence[Message] = ()
     """Messages of which an excerpt is kept: in full the model could not read them at all."""
 
 
-def _choices(material: Material, request: CompressionRequest) -> Iterator[_Choice]:
-    """Yield what may be changed, the gentlest choice first: it leaves the most recent turns."""
+def _choices(material: Material, request: CompressionRequest, needed: bool) -> Iterator[_Range]:
+    """Yield what may be changed, the gentlest choice first: it leaves the most recent rounds."""
     messages = material.messages
     if request.above is not None:
         place = next((n for n, m in enumerate(messages) if m.id == request.above), 0)
-        yield _Choice(messages[: material.batch_start(place)])
+        yield _Range(messages[: material.batch_start(place)])
         return
-    recent = _recent_start(material)
-    yield _Choice(messages[:recent])
-    last = material.turns[-1] if material.turns else len(messages)
-    if last > recent:
-        yield _Choice(messages[:last])
-    # In the turn itself the last tool output is what the model is about to read.
-    calls = [n for n, m in enumerate(messages) if m.role == "assistant" and m.tool_calls]
-    if not calls or calls[-1] < last:
+    if not needed:
+        yield _Range(messages[: _whole_turns(material)])
         return
-    yield _Choice(messages[:last], calls[-1])
-    if request.trigger == "overflow":
-        outputs = [message for message in messages[calls[-1] :] if message.role == "tool"]
-        yield _Choice(messages[:last], calls[-1], outputs)
+    room, start = material.room.recent, -1
+    if request.target is not None:
+        room = min(room, int(request.target * RECENT_SHARE))
+    elif request.trigger == "manual":
+        # By hand, between turns: the last turn is cut only if the next one could not begin.
+        start = _whole_turns(material)
+        yield _Range(messages[:start])
+        if not material.budget.over_limit:
+            if material.turns and material.turns[-1] > start:
+                yield _Range(messages[: material.turns[-1]])
+            return
+    for least in (room, room // 2, 0):
+        if (found := _recent_start(material, least)) != start:
+            start = found
+            yield _Range(messages[:start])
+    if request.trigger != "auto":
+        # What the model is about to read is only touched if it could not read it at all.
+        last = [message for message in messages[start:] if message.role == "tool"]
+        yield _Range(messages[:start], last)
+        yield _Range(messages[:start], [m for m in messages[start:] if m.role != "user"])
 
 
-def _recent_start(material: Material) -> int:
-    """Return the index at which the recent part begins: enough whole turns, from the newest on."""
+def _whole_turns(material: Material) -> int:
+    """Return the index at which enough whole turns begin, counted from the newest."""
     messages, end, tokens = material.messages, len(material.messages), 0
     for start in reversed(material.turns):
         tokens += material.total(messages[start:end])
@@ -256,13 +230,30 @@ def _recent_start(material: Material) -> int:
     return end
 
 
+def _recent_start(material: Material, room: int) -> int:
+    """Return the index at which the last rounds begin that have about `room` tokens.
+
+    It may lie inside a long turn. At least the last round stays, or the user's last message; the
+    last turn stays whole where it fits into the largest share of the recent part.
+    """
+    messages, end, tokens = material.messages, len(material.messages), 0
+    for start in reversed(material.batches):
+        tokens += material.said(messages[start:end])
+        if end < len(messages) and (tokens > room or not room):
+            break
+        end = start
+    last = material.turns[-1] if material.turns else end
+    most = material.room.limit * RECENT_SHARE if room else 0
+    return last if last < end and material.said(messages[last:]) <= most else end
+
+
 def _plan(
-    material: Material, request: CompressionRequest, choice: _Choice, elisions: Elisions
+    material: Material, request: CompressionRequest, choice: _Range, elisions: Elisions
 ) -> Plan | None:
     fold = list[Message]()
     if not _is_eliding_enough(material, request, choice, elisions):
         fold = _folded(material, request, choice)
-    elide = _elidable(material, choice, elisions, {message.id for message in fold})
+    elide = _elidable(material, request, choice, elisions, {message.id for message in fold})
     plan = _written(material, request, fold, elide, elisions)
     saves = _saved(material, elide, elisions) + plan.excess
     is_worth = fold or saves >= WORTH_TOKENS
@@ -278,6 +269,8 @@ def _is_again(material: Material, plan: Plan) -> bool:
     request, done = plan.wanted, material.metadata.compression_history[-1:]
     if request.trigger != "manual" or not done or done[0].last != material.assembly.leaf:
         return False
+    if request.target is not None or request.choices:
+        return False
     # An undo or a restore changed the context since: then it is no repetition.
     if done[0].after != material.metadata.compressed:
         return False
@@ -288,18 +281,18 @@ def _is_again(material: Material, plan: Plan) -> bool:
 
 
 def _is_eliding_enough(
-    material: Material, request: CompressionRequest, choice: _Choice, elisions: Elisions
+    material: Material, request: CompressionRequest, choice: _Range, elisions: Elisions
 ) -> bool:
     """Whether cutting data short makes enough room: then nothing is folded and no model asked."""
     if request.strategy != "hybrid" or request.trigger == "manual":
         return False
-    saved = _saved(material, _elidable(material, choice, elisions), elisions)
+    saved = _saved(material, _elidable(material, request, choice, elisions), elisions)
     return material.conversation - saved <= material.room.trigger * GOAL_SHARE
 
 
-def _folded(material: Material, request: CompressionRequest, choice: _Choice) -> list[Message]:
+def _folded(material: Material, request: CompressionRequest, choice: _Range) -> list[Message]:
     """Return the messages that become part of the new checkpoint."""
-    fold = list(_foldable(material, choice.older))
+    fold = list(_foldable(material, request, choice.older))
     if request.own == "fold" or (request.own == "fold-if-full" and own_messages_fill(material)):
         fold = _with_own(material, choice.older, fold)
     if request.strategy == "truncate" and request.trigger != "manual":
@@ -316,17 +309,19 @@ def _written(
     elisions: Elisions,
 ) -> Plan:
     older = material.assembly.shortening.checkpoints
-    rolled = older if request.strategy == "summarize" and fold else ()
-    rolled_tokens = sum(checkpoint.current_tokens for checkpoint in rolled)
-    sizes = Sizes.of(material.room.checkpoint_cap, material.total(fold) + rolled_tokens)
+    rolled = older if request.strategy in ("summarize", "provider") and fold else ()
     before = sum(material.costs[message.id] for message, _ in elide)
     after = sum(elisions.cost(message, facts) for message, facts in elide)
-    new = sizes.new if fold else 0
-    allowed = max(material.room.checkpoint_cap, LEAST_CAP)
-    excess = max(0, material.budget.parts.checkpoints - rolled_tokens - allowed)
+    conversation = material.conversation - material.total(fold) - before + after
     kept = {message.id: facts for message, facts in elide}
     folded = {message.id for message in fold}
-    freed = material.total(fold) + rolled_tokens + excess + before
+    left = [m for m in material.messages if m.id not in folded]
+    recent = material.said(left) - before + after
+    sizes = _sizes(material, request, fold, rolled, conversation, recent)
+    taken = material.budget.parts.checkpoints
+    rolled_tokens = min(taken, sum(checkpoint.current_tokens for checkpoint in rolled))
+    new = sizes.new if fold else 0
+    excess = max(0, taken - rolled_tokens + new - sizes.cap)
     return Plan(
         wanted=request,
         fold=tuple(fold),
@@ -340,15 +335,75 @@ def _written(
         ),
         elided_before=before,
         elided_after=after,
-        expected=material.budget.used - freed + new + after,
+        conversation=conversation,
+        expected=(
+            material.budget.used
+            - (material.conversation - conversation)
+            - rolled_tokens
+            - excess
+            + new
+        ),
     )
 
 
-def _foldable(material: Material, older: Sequence[Message]) -> Iterator[Message]:
-    """Yield the replies and tool results that may fold: never pinned ones or the user's own."""
-    for message in older:
-        if message.role != "user" and material.is_sent(message) and not material.is_pinned(message):
+def _sizes(
+    material: Material,
+    request: CompressionRequest,
+    fold: Sequence[Message],
+    rolled: Sequence[Checkpoint],
+    conversation: int,
+    recent: int,
+) -> Sizes:
+    """Return how large the checkpoints may be: what the recent part leaves of their common share.
+
+    The new one has at most half of the tokens it replaces. Older ones keep what it leaves, and
+    half of the room at most where it needs that.
+    """
+    room, parts = material.room, material.budget.parts
+    cap = max(int(room.checkpoint_cap * SURE_SHARE), LEAST_CAP)
+    if not fold:
+        return Sizes(cap, 0)
+    system = parts.fixed - parts.checkpoints
+    together = max(int(room.limit * TOGETHER_SHARE) - recent, cap // 3)
+    most = int(room.limit - system - conversation / (_threshold(material) * GO_ON_SHARE))
+    if request.target is not None:
+        most = together = request.target - system - conversation
+    most = max(min(cap, together, most), LEAST_CAP)
+    rolled_tokens = sum(checkpoint.current_tokens for checkpoint in rolled)
+    older = max(0, parts.checkpoints - rolled_tokens)
+    new = min((material.total(fold) + rolled_tokens) // 2, max(most - older, most // 2))
+    return Sizes(most, new)
+
+
+def _foldable(
+    material: Material, request: CompressionRequest, older: Sequence[Message]
+) -> Iterator[Message]:
+    """Yield the replies and tool results that may fold: never pinned ones or the user's own.
+
+    What the user decided for single messages counts more, but for pins and the last message.
+    """
+    chosen = _chosen(material, request)
+    may = {message.id for message in older if message.role != "user"}
+    last = material.messages[material.turns[-1]].id if material.turns else ""
+    for message in material.messages:
+        what = chosen.get(message.id, "fold" if message.id in may else "keep")
+        may_fold = material.is_sent(message) and not material.is_pinned(message)
+        if what == "fold" and may_fold and message.id != last:
             yield message
+
+
+def _chosen(material: Material, request: CompressionRequest) -> dict[str, Choice]:
+    """Return what the user decided, for whole batches: calls stay with their results."""
+    found: dict[str, Choice] = {}
+    if not request.choices:
+        return found
+    messages, starts = material.messages, material.batches
+    for start, end in zip(starts, [*starts[1:], len(messages)], strict=True):
+        batch = [message.id for message in messages[start:end]]
+        for key in batch:
+            if key in request.choices:
+                found |= dict.fromkeys(batch, request.choices[key])
+    return found
 
 
 def _with_own(material: Material, older: Sequence[Message], fold: list[Message]) -> list[Message]:
@@ -366,7 +421,7 @@ def _with_own(material: Material, older: Sequence[Message], fold: list[Message])
         if is_own and not material.is_pinned(message):
             chosen.add(message.id)
             excess -= material.costs[message.id]
-    return [message for message in older if message.id in chosen]
+    return [message for message in material.messages if message.id in chosen]
 
 
 def _oldest(material: Material, fold: list[Message], excess: float) -> list[Message]:
@@ -381,17 +436,27 @@ def _oldest(material: Material, fold: list[Message], excess: float) -> list[Mess
 
 
 def _elidable(
-    material: Material, choice: _Choice, elisions: Elisions, fold: Container[str] = ()
+    material: Material,
+    request: CompressionRequest,
+    choice: _Range,
+    elisions: Elisions,
+    fold: Container[str] = (),
 ) -> list[tuple[Message, str]]:
     """Return the messages whose data is worth cutting short, each with what is kept of it."""
     found: dict[str, tuple[Message, str]] = {}
+    chosen = _chosen(material, request)
+    wanted = [message for message in material.messages if chosen.get(message.id) == "excerpt"]
     # All excerpts together have EXCERPT_SHARE of the limit.
-    excerpt = int(material.room.limit * EXCERPT_SHARE) // max(1, len(choice.excerpts))
-    for message in (*choice.older, *material.messages[: choice.data_until], *choice.excerpts):
+    results = sum(1 for message in choice.excerpts if message.role == "tool")
+    excerpt = int(material.room.limit * EXCERPT_SHARE) // max(1, results)
+    unread = {message.id for message in choice.excerpts}
+    for message in (*choice.older, *choice.excerpts, *wanted):
         if message.id in found or message.id in fold or not _may_be_cut(material, message):
             continue
-        is_unread = message in choice.excerpts
-        facts = elisions.excerpt(message, excerpt) if is_unread else elisions.facts(message)
+        if chosen.get(message.id) == "keep":
+            continue
+        is_unread = message.id in unread
+        facts = elisions.excerpt(message, excerpt) if is_unread else end_of(message)
         if elisions.shortens(message, facts):
             found[message.id] = (message, facts)
     return list(found.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import assert_never
 
@@ -15,11 +15,13 @@ from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     MessageFolded,
     SummaryArrived,
+    SummaryReading,
     SummaryRejected,
 )
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import BadAnswer, OverLimit, ProviderError
 from ollm_tui.core.intake import IntakeFilter
-from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
+from ollm_tui.core.provider import ChatRequest, Completed, Preparing, TextDelta
 from ollm_tui.engine.compression.summary.summary_guard import (
     REASONS,
     Fault,
@@ -40,6 +42,7 @@ from ollm_tui.engine.compression.summary.summary_request import (
     request_for,
     write_prompt,
 )
+from ollm_tui.engine.compression.summary.summary_syntax import sanitised
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 
 STOP_READING = 1.5
@@ -59,6 +62,13 @@ class MessageTaken(msgspec.Struct, frozen=True):
     message_id: str
 
 
+class Reads(msgspec.Struct, frozen=True):
+    """The model reads so many tokens; `fraction` of them are read, where the server says so."""
+
+    tokens: int
+    fraction: float | None = None
+
+
 class Wrote(msgspec.Struct, frozen=True):
     """More text of a summary has arrived. `begins` if it is the first of an attempt."""
 
@@ -71,15 +81,17 @@ class Rejected(msgspec.Struct, frozen=True):
 
     reason: str
     again: bool
+    text: str = ""
 
 
 class Summarised(msgspec.Struct, frozen=True):
-    """The last step: the summary may be used."""
+    """The last step: the summary may be used. `dropped` sentences told what was not said."""
 
     text: str
+    dropped: int = 0
 
 
-SummaryStep = MessageTaken | Wrote | Rejected | Summarised
+SummaryStep = MessageTaken | Reads | Wrote | Rejected | Summarised
 
 
 class Summariser:
@@ -114,9 +126,13 @@ class Summariser:
         structured, reason = False, ""
         for again in (True, False):
             reading = _Reading(prompt.mark, request.most_tokens, self._count)
+            yield Reads(prompt.read)
             try:
                 async with aclosing(self._answer(prompt, structured, reading)) as arriving:
                     async for words in arriving:
+                        if isinstance(words, Reads):
+                            yield words
+                            continue
                         yield Wrote(words, begins=not reading.begun)
                         reading.begun = True
             except ProviderError as error:
@@ -129,23 +145,23 @@ class Summariser:
                 given = prompt.given if again else prompt.given._replace(earlier="")
                 verdict = await asyncio.to_thread(self._judge, reading, given)
                 if verdict.fault is None:
-                    yield Summarised(verdict.text)
+                    yield Summarised(verdict.text, verdict.dropped)
                     return
                 reason, structured = REASONS[verdict.fault], verdict.fault in FORM_FAULTS
-            yield Rejected(reason, again)
+            yield Rejected(reason, again, sanitised(self._redact(reading.summary())))
             if again:
                 prompt = await asyncio.to_thread(self._write, request, prompt.read // 2)
         raise SummaryFailed(f"no summary was made: {reason}", "try again or choose another model")
 
     async def _answer(
         self, prompt: SummaryPrompt, structured: bool, reading: _Reading
-    ) -> AsyncGenerator[str, None]:
+    ) -> AsyncGenerator[str | Reads, None]:
         """Yield the text as it arrives; a server that refuses the extras is asked without them."""
         most = reading.most_tokens
         if not self._bare:
             request = request_for(prompt, self._choice, most, structured=structured)
             try:
-                async with aclosing(self._words(request, reading)) as arriving:
+                async with aclosing(self._words(request, reading, prompt.read)) as arriving:
                     async for words in arriving:
                         yield words
                 return
@@ -154,17 +170,21 @@ class Summariser:
                     raise
                 self._bare = True
         async with aclosing(
-            self._words(bare_request_for(prompt, self._choice, most), reading)
+            self._words(bare_request_for(prompt, self._choice, most), reading, prompt.read)
         ) as arriving:
             async for words in arriving:
                 yield words
 
-    async def _words(self, request: ChatRequest, reading: _Reading) -> AsyncGenerator[str, None]:
+    async def _words(
+        self, request: ChatRequest, reading: _Reading, tokens: int
+    ) -> AsyncGenerator[str | Reads, None]:
         async with aclosing(self._choice.provider.stream(request)) as events:
             async for event in events:
                 if isinstance(event, Completed):
                     reading.whole = event.finish == "stop"
                     break
+                if isinstance(event, Preparing) and event.fraction is not None:
+                    yield Reads(tokens, event.fraction)
                 if isinstance(event, TextDelta) and (words := reading.feed(event.text)):
                     yield words
                 if reading.enough():
@@ -192,18 +212,24 @@ class Summariser:
         return judged(self._redact(reading.summary()), given, reading.most_tokens, self._count)
 
 
-FACTS_ALONE = "the facts were kept without a summary"
+FACTS_ALONE = "the ledger was kept without a summary"
+UNFIT = "this model is too small for summaries"
+
+Trial = Callable[[], Awaitable[bool]]
+"""Tries whether the model can summarise, and remembers it. ProviderError if it cannot be asked."""
 
 
 class SummaryWriter:
     """Has summaries written, one after the other. After a ProviderError no model is asked again."""
 
-    def __init__(self, summariser: Summariser | None) -> None:
+    def __init__(self, summariser: Summariser | None, trial: Trial | None = None) -> None:
+        """With a `trial` the model has to pass it before it is asked."""
         self._summariser = summariser
+        self._trial = trial
         self.text = ""
         """The last summary; empty if none was written."""
         self.note = ""
-        """Why there is no summary although a model should have written one; else empty."""
+        """What the user should know of the summary, such as why there is none; else empty."""
 
     @property
     def asks_model(self) -> bool:
@@ -218,23 +244,41 @@ class SummaryWriter:
                 yield MessageFolded(message_id=message.id)
             return
         try:
+            if self._trial and not await self._trial():
+                self._summariser, self.note = None, f"{UNFIT}: {FACTS_ALONE}"
+                for message in request.messages:
+                    yield MessageFolded(message_id=message.id)
+                return
+            self._trial = None
             async with aclosing(self._summariser.summarise(request)) as steps:
                 async for step in steps:
-                    match step:
-                        case MessageTaken():
-                            yield MessageFolded(message_id=step.message_id)
-                        case Wrote():
-                            yield SummaryArrived(text=step.text, begins=step.begins)
-                        case Rejected():
-                            yield SummaryRejected(reason=step.reason, again=step.again)
-                        case Summarised():
-                            self.text = step.text
-                        case _:
-                            assert_never(step)
+                    if event := self._event(step):
+                        yield event
         except ProviderError as error:
             self._summariser = None
             self.note = f"{error.message}: {FACTS_ALONE}"
             yield SummaryRejected(reason=self.note, again=False)
+
+    def _event(self, step: SummaryStep) -> AnyCompressionEvent | None:
+        """Take in a step and return the event that tells it, if there is one."""
+        match step:
+            case MessageTaken():
+                return MessageFolded(message_id=step.message_id)
+            case Reads():
+                return SummaryReading(tokens=step.tokens, fraction=step.fraction)
+            case Wrote():
+                return SummaryArrived(text=step.text, begins=step.begins)
+            case Rejected():
+                return SummaryRejected(reason=step.reason, again=step.again, text=step.text)
+            case Summarised():
+                self.text = step.text
+                if not step.dropped:
+                    return None
+                told = counted(step.dropped, "sentence")
+                self.note = f"{told} of the summary left out: not in what was said"
+                return SummaryArrived(text=step.text, begins=True)
+            case _:
+                assert_never(step)
 
 
 class _Reading:

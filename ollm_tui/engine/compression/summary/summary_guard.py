@@ -11,15 +11,18 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from ollm_tui.core.errors import OllmError
+from ollm_tui.engine.compression.ledger.ledger_names import names_in
 from ollm_tui.engine.compression.summary.summary_input import Count
 from ollm_tui.engine.compression.summary.summary_syntax import sanitised, sentences
 
-Fault = Literal["empty", "refused", "repeating", "echo", "long"]
+Fault = Literal["empty", "refused", "repeating", "echo", "vague", "unsaid", "long"]
 REASONS: dict[Fault, str] = {
     "empty": "the summary was empty",
     "refused": "the model refused to summarise",
     "repeating": "the model repeated itself",
     "echo": "the model only repeated what it was given",
+    "vague": "the summary names nothing that was said",
+    "unsaid": "the summary tells what was not said",
     "long": "the summary was too long",
 }
 
@@ -39,10 +42,16 @@ PERIODS = 3
 """Times such a run has to come in a row."""
 CHANT_WORDS = 12
 """Words that the runs have together at least: 0.0.0.0 is no repetition."""
+LONG_WORD = 5
+"""Letters from which on a word is compared with what was said; only its first ones are."""
+SAID_SHARE = 0.1
+"""Share of a summary's long words that have to be in what was said."""
 REPEATED_WORDS = 6
 """A sentence of so many words is not said twice by chance."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u9fff\uac00-\ud7af]+")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:]*\d(?!\w)")
+_ABOUT_SUMMARIES = re.compile(r"\bsummar(?:y|ies|i[sz])", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*(?=\s|$)|[。！？]|\n")
 _STUTTER = re.compile(r"([^\s\-=_*.~#|]{1,8}?)\1{15,}")
 _REFUSAL = re.compile(
@@ -64,6 +73,8 @@ class Given(NamedTuple):
     instructions: str
     transcript: str
     earlier: str = ""
+    beside: str = ""
+    """What else may be told: the facts that are kept anyway, the goal, the user's wishes."""
 
 
 class Verdict(NamedTuple):
@@ -71,6 +82,8 @@ class Verdict(NamedTuple):
 
     text: str
     fault: Fault | None = None
+    dropped: int = 0
+    """Sentences that were left out because they told what was not said."""
 
 
 def judged(answer: str, given: Given, most_tokens: int, count: Count) -> Verdict:
@@ -87,11 +100,53 @@ def judged(answer: str, given: Given, most_tokens: int, count: Count) -> Verdict
             return Verdict("", "repeating")
     if is_echo(text, given):
         return Verdict("", "echo")
+    text, dropped = without_unsaid(text, given)
+    if not _words(text):
+        return Verdict("", "unsaid")
+    if is_vague(text, given):
+        return Verdict("", "vague")
     if count(text) > most_tokens * TOO_LONG:
         text = cut_at_sentence(text, most_tokens, count)
         if len(_words(text)) < FEWEST_WORDS:
             return Verdict("", "long")
-    return Verdict(text)
+    return Verdict(text, dropped=dropped)
+
+
+def without_unsaid(text: str, given: Given) -> tuple[str, int]:
+    """Return a text without sentences that name or number what was never said, and how many
+    those were. Sentences about summaries are left out, too, unless the talk was about them."""
+    source = "\n".join(given[1:]).casefold()
+    if not source.strip():
+        return text, 0
+    is_about = _ABOUT_SUMMARIES.search(source) is not None
+    lines: list[str] = []
+    dropped = 0
+    for line in text.split("\n"):
+        kept = [
+            sentence
+            for sentence in sentences(line)
+            if (is_about or not _ABOUT_SUMMARIES.search(sentence)) and _is_said(sentence, source)
+        ]
+        dropped += len(sentences(line)) - len(kept)
+        if kept:
+            lines.append(" ".join(kept))
+    return ("\n".join(lines), dropped) if dropped else (text, 0)
+
+
+def is_vague(text: str, given: Given) -> bool:
+    """Whether a text has hardly a word in common with what it should summarise."""
+    source = "\n".join(given[1:])
+    said = {word[:LONG_WORD] for word in _words(source) if len(word) >= LONG_WORD}
+    told = [word[:LONG_WORD] for word in _words(text) if len(word) >= LONG_WORD]
+    if not said or not told:
+        return False
+    return sum(word in said for word in told) < SAID_SHARE * len(told)
+
+
+def _is_said(sentence: str, source: str) -> bool:
+    """Whether all names, paths and numbers of a sentence are in what was said."""
+    named = [*names_in(sentence), *_NUMBER.findall(sentence)]
+    return all(name.casefold().strip("()`'\".,") in source for name in named)
 
 
 def repetition(text: str) -> int | None:
@@ -106,7 +161,7 @@ def is_echo(text: str, given: Given) -> bool:
     A new summary may take over most of the earlier one, but has to add something.
     """
     said = _words(text)
-    told, source, earlier = map(_words, given)
+    told, source, earlier = map(_words, given[:3])
     if len(said) < SHINGLE_WORDS:
         return bool(said) and f" {' '.join(said)} " in f" {' '.join(told)} "
     least = ECHO_SHARE * (len(said) - SHINGLE_WORDS + 1)

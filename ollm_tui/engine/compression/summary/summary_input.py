@@ -14,6 +14,7 @@ from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
+    Opaque,
     Reasoning,
     Retrieval,
     Text,
@@ -108,7 +109,7 @@ def _lines(
                 failed = " failed" if part.is_error else ""
                 called = _called(part.name, calls.get(part.call_id))
                 yield f"tool {called}{failed} → {_plain(part.content).strip()}"
-            case ToolCallPart() | Reasoning() | Approval() | UnknownPart():
+            case ToolCallPart() | Reasoning() | Approval() | Opaque() | UnknownPart():
                 pass
             case _:
                 assert_never(part)

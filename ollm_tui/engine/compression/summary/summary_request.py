@@ -127,7 +127,10 @@ def write_prompt(
         tokens = tokens_with(read)
     content = "\n".join(read)
     # Where a summary is made shorter, a copied part of it is fine and no echo.
-    given = Given(system, content, request.earlier) if request.messages else Given(system, "")
+    given = Given(system, "")
+    if request.messages:
+        told = (request.facts, request.goal, request.instructions, *transcript)
+        given = Given(system, content, request.earlier, "\n".join(told))
     text = _fenced(mark, [*beside, *read])
     return SummaryPrompt(system, text, mark, max(tokens - around, len(read)), given)
 

@@ -87,6 +87,8 @@ def sanitised(text: str) -> str:
         line = _BLANKS.sub(" ", text).strip()
         if _without_orders(line) == line:
             return line
+    # Blanks first: most texts have nothing else to be changed, and are read only once then.
+    text = _EMPTY_LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
     while (plain := _sanitised_once(text)) != text:
         text = plain
     return text

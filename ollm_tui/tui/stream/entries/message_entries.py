@@ -12,12 +12,14 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
+from ollm_tui.core.costs import cost_words
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.context_marks import Mark, Marks
 from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
+    Opaque,
     Reasoning,
     Retrieval,
     Role,
@@ -207,8 +209,11 @@ def _folds(message: Message) -> list[Fold]:
             case Attachment():
                 folds.append(Fold(key, "attachment", _attachment_title(part), _shown(part)))
             case Retrieval():
-                folds.append(Fold(key, "retrieval", "from an earlier session", part.text))
-            case Text() | Reasoning() | Approval() | UnknownPart():
+                origin = part.source and visible(part.source)
+                folds.append(
+                    Fold(key, "retrieval", f"from {origin or 'an earlier session'}", part.text)
+                )
+            case Text() | Reasoning() | Approval() | Opaque() | UnknownPart():
                 pass
             case _:
                 assert_never(part)
@@ -289,6 +294,8 @@ def usage_words(usage: Usage) -> str:
         facts.append(f"{usage.output_tokens:,} tokens")
     if usage.cached_tokens:
         facts.insert(0, f"{usage.cached_tokens:,} of {usage.input_tokens:,} cached")
+    if usage.cost is not None:
+        facts.append(cost_words(usage.cost))
     return " · ".join(facts)
 
 

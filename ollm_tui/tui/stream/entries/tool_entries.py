@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from ollm_tui.core.counts import counted
+from ollm_tui.core.cut_output import cut_words
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.loop import LoopRecord
 from ollm_tui.core.session.message import Approval, Message, ToolCallPart, ToolResultPart
@@ -19,8 +20,8 @@ ToolState = Literal["asked", "waiting", "running", "done", "failed", "refused", 
 
 CANCELLED = "cancelled by the user"
 """What the engine records as the answer of a call that was stopped."""
-CUT_MARK = "characters cut here …]"
-"""What the engine puts where the model is not given all of an output."""
+NOT_ALLOWED = "not allowed: "
+"""How the answer begins that the engine records for a call that the rules refuse."""
 CUT = "cut for the model: o opens all of it"
 LONGEST_SUBJECT = 60
 LONGEST_REASON = 70
@@ -157,7 +158,7 @@ def block_lines(block: ToolBlock) -> Iterator[TonedLine]:
     if output:
         yield TonedLine("")
         yield from map(TonedLine, output.split("\n"))
-        if CUT_MARK in output:
+        if cut_words(output):
             yield TonedLine(CUT, "quiet")
 
 
@@ -176,14 +177,15 @@ def _facts(block: ToolBlock) -> Iterable[str]:
             return ("" if block.seconds is None else f"{block.seconds:.0f} s",)
         case "failed":
             how = block.summary if block.summary != "failed" else f"failed: {first}"
-            return (visible(how) or _size(block.output), took)
+            return (visible(how) or _size(block.output), took, cut_words(block.output))
         case "refused":
             words = first.partition(": ")[2]
             return (f"refused: {words}" if words else "refused",)
         case "cancelled":
             return ("cancelled",)
         case _:
-            return (visible(block.summary) or _size(block.output), took)
+            facts = visible(block.summary) or _size(block.output), took
+            return (*facts, cut_words(block.output) if block.state == "done" else "")
 
 
 def _size(output: str) -> str:
@@ -201,7 +203,8 @@ def _size(output: str) -> str:
 def _ending(result: ToolResultPart, summary: str, decision: str) -> ToolState:
     if not result.is_error:
         return "done"
-    if summary == "refused" or decision.startswith(("refused", "forbidden")):
+    is_refused = summary == "refused" or result.content.startswith(NOT_ALLOWED)
+    if is_refused or decision.startswith(("refused", "forbidden")):
         return "refused"
     if summary == "cancelled" or result.content == CANCELLED:
         return "cancelled"

@@ -10,7 +10,9 @@ from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker, Sizes
 
 AT = "2026-03-01T00:00:00.000Z"
 FOLDED = [Message(f"m{n}", "assistant", (Text("Noted."),), AT) for n in range(4)]
-LEDGER = Ledger(tuple(Fact("decision", f"We use tool {n} for the job {n}.") for n in range(80)))
+LEDGER = Ledger(
+    tuple(Fact("said", f"We use tool {n} for the job {n}.", "", f"m{n}") for n in range(80))
+)
 
 
 def more_in_long_texts(text: str) -> int:

@@ -19,6 +19,7 @@ from ollm_tui.core.session.message import (
 )
 from ollm_tui.engine.compression.summary.summariser import (
     MessageTaken,
+    Reads,
     Rejected,
     Summarised,
     Summariser,
@@ -70,6 +71,11 @@ def wanted(
     return SummaryRequest(messages, "", "", "", "", most_tokens, level)
 
 
+def knowing(*told: str, most_tokens: int = 200) -> SummaryRequest:
+    """A request where all of this is known beside the messages, so that it may be told."""
+    return wanted(most_tokens=most_tokens)._replace(facts=" ".join(told))
+
+
 def summariser(
     script: Script | Scripted, limit: int | None = LIMIT, redact: Callable[[str], str] = str
 ) -> Summariser:
@@ -77,9 +83,11 @@ def summariser(
     return Summariser(ModelChoice(provider, MODEL, window=4096), count, limit, redact)
 
 
-async def steps_until_failure(script: Script, reason: str) -> list[SummaryStep]:
+async def steps_until_failure(
+    script: Script, reason: str, asked: SummaryRequest | None = None
+) -> list[SummaryStep]:
     found: list[SummaryStep] = []
-    running = summariser(script).summarise(wanted())
+    running = summariser(script).summarise(asked or wanted())
     with pytest.raises(SummaryFailed, match=reason):
         while True:
             found.append(await anext(running))
@@ -89,7 +97,8 @@ async def steps_until_failure(script: Script, reason: str) -> list[SummaryStep]:
 async def steps(
     script: Script | Scripted, asked: SummaryRequest | None = None, limit: int | None = LIMIT
 ) -> list[SummaryStep]:
-    return [step async for step in summariser(script, limit).summarise(asked or wanted())]
+    running = summariser(script, limit).summarise(asked or wanted())
+    return [step async for step in running if not isinstance(step, Reads)]
 
 
 def rejected(found: list[SummaryStep]) -> list[str]:
@@ -191,7 +200,7 @@ async def test_a_summary_three_times_too_long_is_cut_where_a_sentence_ends() -> 
         TextDelta(f"In step {number} the file part{number}.py was changed. ")
         for number in range(60)
     ]
-    found = await steps([long], wanted(most_tokens=100))
+    found = await steps([long], knowing(*(delta.text for delta in long), most_tokens=100))
     text = summary(found)
     assert text.startswith("In step 0 the file part0.py was changed. In step 1")
     assert text.endswith("was changed.")
@@ -218,7 +227,7 @@ async def test_injected_orders_and_tool_calls_stay_out_of_the_summary() -> None:
         "<|im_start|>The roll costs 1.20 euros.\x1b]52;c;aGk=\x07"
     )
     chunks = [TextDelta(answer[at : at + 3]) for at in range(0, len(answer), 3)]
-    found = await steps([chunks])
+    found = await steps([chunks], knowing("a bakery opened in 1921 in Graz", "1.20 euros"))
     assert summary(found) == (
         "The page tells about a bakery that opened in 1921 in Graz.\nThe roll costs 1.20 euros."
     )
@@ -289,15 +298,16 @@ async def test_what_was_said_before_a_chant_is_kept() -> None:
 
 async def test_an_answer_without_end_is_read_up_to_one_and_a_half_times_its_length() -> None:
     words = [TextDelta(f"word{number * 7919} ") for number in range(2000)]
-    found = await steps_until_failure([words, words], "too long")
-    first = found.index(Rejected("the summary was too long", again=True))
+    said = knowing(*(word.text for word in words))
+    found = await steps_until_failure([words, words], "too long", said)
+    first = next(place for place, step in enumerate(found) if isinstance(step, Rejected))
     text = "".join(step.text for step in found[:first] if isinstance(step, Wrote))
     assert 300 <= count(text) <= 310
 
 
 async def test_a_summary_in_tiny_chunks_is_not_taken_for_a_long_one() -> None:
     text = " ".join(f"In step {number} the part {number * 31} was done." for number in range(20))
-    found = await steps([[TextDelta(character) for character in text]], wanted(most_tokens=200))
+    found = await steps([[TextDelta(character) for character in text]], knowing(text))
     assert summary(found) == text
 
 

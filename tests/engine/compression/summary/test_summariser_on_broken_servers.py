@@ -9,7 +9,13 @@ import pytest
 
 from ollm_tui.core.errors import BadAnswer, OverLimit, Unavailable
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.engine.compression.summary.summariser import MessageTaken, Rejected, Summarised, Wrote
+from ollm_tui.engine.compression.summary.summariser import (
+    MessageTaken,
+    Reads,
+    Rejected,
+    Summarised,
+    Wrote,
+)
 from ollm_tui.providers.scripted import Scripted
 from tests.engine.compression.summary.test_summariser import (
     GOOD,
@@ -31,6 +37,7 @@ async def test_closing_the_summariser_closes_the_stream_of_a_hanging_model() -> 
     provider = Endless("")
     hanging = summariser(provider).summarise(wanted(messages=MESSAGES[:1]))
     assert await anext(hanging) == MessageTaken("m0")
+    assert isinstance(await anext(hanging), Reads)
     waiting = asyncio.ensure_future(anext(hanging))
     while not provider.requests:
         await asyncio.sleep(0.01)
@@ -62,7 +69,7 @@ async def test_an_answer_that_dies_in_the_middle_is_asked_for_again() -> None:
     found = await steps([dying, [TextDelta(GOOD)]])
     assert found[len(TAKEN) :] == [
         Wrote("The user wants", begins=True),
-        Rejected("the answer broke off", again=True),
+        Rejected("the answer broke off", True, "The user wants"),
         Wrote(GOOD, begins=True),
         Summarised(GOOD),
     ]

@@ -49,6 +49,7 @@ def count(text: str) -> int:
     return round(careful_estimate(text))
 
 
+@pytest.mark.long
 async def test_a_tiny_model_summarises_in_a_tiny_window(model_home: Path) -> None:
     provider = Embedded(models_dir=model_home / "models")
     choice = ModelChoice(provider, SMOLLM2.name, window=WINDOW)

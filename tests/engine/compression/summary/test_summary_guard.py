@@ -49,7 +49,9 @@ def test_a_refusal_alone_is_none(answer: str) -> None:
 
 def test_what_comes_after_an_apology_may_be_a_summary() -> None:
     summary = "The user asked for a story about a hero and many dragons."
-    assert judged(f"I'm sorry for the delay. {summary}", GIVEN, 100, count) == Verdict(summary)
+    assert judged(
+        f"I'm sorry for the delay. {summary}", GIVEN._replace(beside=summary), 100, count
+    ) == Verdict(summary)
 
 
 def test_a_copy_of_the_instructions_is_an_echo_however_short() -> None:
@@ -83,7 +85,7 @@ def test_a_long_summary_is_cut_at_a_sentence() -> None:
     tale = " ".join(
         f"Dragon number {number * 3} was met and then left alone." for number in range(30)
     )
-    verdict = judged(tale, GIVEN, 40, count)
+    verdict = judged(tale, GIVEN._replace(beside=tale), 40, count)
     assert verdict.fault is None
     assert verdict.text.endswith("left alone.")
     assert 30 < count(verdict.text) <= 40
@@ -91,11 +93,12 @@ def test_a_long_summary_is_cut_at_a_sentence() -> None:
 
 def test_a_summary_that_is_a_little_too_long_stays_whole() -> None:
     answer = "one two three four five six seven eight nine ten eleven"
-    assert judged(answer, GIVEN, 10, count) == Verdict(answer)
+    assert judged(answer, GIVEN._replace(beside=answer), 10, count) == Verdict(answer)
 
 
 def test_a_long_answer_without_sentences_is_rejected() -> None:
-    assert fault(" ".join(f"w{number}" for number in range(200))) == "long"
+    words = " ".join(f"w{number}" for number in range(200))
+    assert fault(words, GIVEN._replace(beside=words)) == "long"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +117,7 @@ def test_a_chant_is_rejected(answer: str) -> None:
 def test_what_stands_before_a_chant_is_kept() -> None:
     good = "The user plans a trip to Lisbon with two kids. The budget is 2,400 euros."
     chant = " They take the train, and they take the train" + ", and they take the train" * 20
-    assert judged(good + chant, GIVEN, 500, count) == Verdict(good)
+    assert judged(good + chant, GIVEN._replace(beside=good), 500, count) == Verdict(good)
 
 
 def test_sentences_that_come_again_are_a_chant() -> None:
@@ -144,3 +147,23 @@ def test_cutting_leaves_nothing_where_no_sentence_fits() -> None:
 def test_a_broken_end_goes_unless_it_is_all_there_is() -> None:
     assert without_broken_end("One is whole. The other is br") == "One is whole."
     assert without_broken_end("All of it is br") == "All of it is br"
+
+
+TALK = Given(
+    INSTRUCTIONS, "user: mend src/lexer.py\nassistant: parse_row raised at line 4711, mended."
+)
+
+
+def test_sentences_that_name_or_number_what_was_never_said_are_dropped_and_counted() -> None:
+    true = "The lexer in src/lexer.py was mended, where parse_row raised at line 4711."
+    invented = "Then src/cache.py was changed. It took 381 seconds. `CacheRow` was removed."
+    assert judged(f"{true} {invented}", TALK, 100, count) == Verdict(true, dropped=3)
+    assert fault(invented, TALK) == "unsaid"
+
+
+def test_talk_about_summaries_is_no_summary() -> None:
+    chat = "This is a good summary of the conversation between the user and the assistant."
+    assert fault(chat, TALK) == "unsaid"
+    assert fault("The discussion covered various important topics thoroughly.", TALK) == "vague"
+    about = TALK._replace(transcript="user: write a summary of the report on lexers")
+    assert fault("The user wants a summary of the report.", about) is None

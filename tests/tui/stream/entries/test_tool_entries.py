@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from ollm_tui.core.cut_output import cut_words
 from ollm_tui.core.session.message import (
     Approval,
     Attachment,
@@ -25,7 +27,7 @@ from ollm_tui.tui.stream.entries.message_entries import branch_entries
 from ollm_tui.tui.stream.entries.tool_entries import (
     CANCELLED,
     CUT,
-    CUT_MARK,
+    NOT_ALLOWED,
     ToolBlock,
     ToolFold,
     block_lines,
@@ -133,7 +135,22 @@ def test_times_are_short(seconds: float, words: str) -> None:
 
 def test_the_words_of_the_engine_are_known() -> None:
     assert CANCELLED == tool_calls.CANCELLED
-    assert CUT_MARK in tool_output.cut("line\n" * 9000, 200, len)
+    assert NOT_ALLOWED == tool_calls.NOT_ALLOWED
+
+
+def test_the_line_says_that_an_output_was_cut_and_by_how_much() -> None:
+    short = tool_output.cut("line\n" * 9000 + "[exit 0]", 200, len)
+    block = ToolBlock(call()).finished(result(short))
+    assert block_title(block) == f"read_file a.py · exit 0 · {cut_words(short)}"
+    assert re.fullmatch(r"cut 8,9\d\d of 9,001 lines", cut_words(short))
+    assert texts(block)[-1] == CUT
+
+
+def test_a_call_that_the_rules_refuse_is_refused_also_without_its_summary() -> None:
+    refused = result("not allowed: the settings forbid exec (ask)", is_error=True)
+    for summary in ("refused", ""):
+        block = ToolBlock(call()).finished(refused, summary)
+        assert block_title(block) == "read_file a.py · refused: the settings forbid exec (ask)"
 
 
 # Opened

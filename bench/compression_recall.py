@@ -1,0 +1,206 @@
+"""What a ledger keeps of real conversations: names and paths that are needed later, and answers.
+
+Run with files: python -m bench.compression_recall FILE… [--questions FILE] [--sizes 35,20,10]"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple, cast
+
+from ollm_tui.core.session.message import Message, Part, Text, ToolCallPart, ToolResultPart
+from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
+from ollm_tui.engine.compression.ledger.ledger_names import names_in
+
+HOW = """A FILE is a transcript as JSON: a list of {role, text, calls: [{id, name, args}], call_id,
+name, content, is_error}. What came before some places is brought to a share of its size, and the
+names of the next 40 messages are looked for in it; an oracle knows them. Questions are a JSON list
+of {file, pattern, at}: a regular expression that has to match, asked before message `at`."""
+LATER = 40
+"""Messages after a cut in which names are needed."""
+PLACES = (0.4, 0.55, 0.7, 0.85)
+FEWEST_NAMES = 5
+CHARACTERS_PER_TOKEN = 4
+IN_A_ROW = 3
+
+Way = Callable[[Sequence[Message], int], str]
+"""Brings messages to a number of characters."""
+
+
+class Cut(NamedTuple):
+    """A conversation at one moment: what was said, and the names that are needed soon."""
+
+    before: Sequence[Message]
+    needed: frozenset[str]
+
+
+def count(text: str) -> int:
+    """Return the tokens of a text, roughly."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def messages_in(path: Path) -> list[Message]:
+    """Read a transcript."""
+    return [_message(place, raw) for place, raw in enumerate(json.loads(path.read_text("utf-8")))]
+
+
+def _message(place: int, raw: dict[str, Any]) -> Message:
+    parts: list[Part] = []
+    if raw.get("text"):
+        parts.append(Text(raw["text"]))
+    for call in raw.get("calls") or ():
+        args: object = call.get("args")
+        given = cast(dict[str, Any], args) if isinstance(args, dict) else {}
+        parts.append(ToolCallPart(call["id"], call["name"], given))
+    if raw["role"] == "tool":
+        content, failed = raw.get("content") or "", bool(raw.get("is_error"))
+        name = raw.get("name") or ""
+        parts = [ToolResultPart(raw.get("call_id") or "", name, content, is_error=failed)]
+    return Message(f"m{place}", raw["role"], tuple(parts), "")
+
+
+def text_of(message: Message) -> str:
+    """Return everything a message says, calls or answers."""
+    texts: list[str] = []
+    for part in message.parts:
+        match part:
+            case Text():
+                texts.append(part.text)
+            case ToolCallPart():
+                texts.append(f"{part.name} {json.dumps(part.args, ensure_ascii=False)}")
+            case ToolResultPart():
+                texts.append(part.content)
+            case _:
+                pass
+    return "\n".join(texts)
+
+
+def whole(messages: Sequence[Message]) -> str:
+    """Return the full text of messages."""
+    return "\n".join(map(text_of, messages))
+
+
+def cuts(messages: Sequence[Message]) -> Iterator[Cut]:
+    """Yield the moments at which a conversation is looked at."""
+    for place in PLACES:
+        at = int(len(messages) * place)
+        before, later = messages[:at], messages[at : at + LATER]
+        needed = names_in(whole(later)) & names_in(whole(before))
+        if len(needed) >= FEWEST_NAMES:
+            yield Cut(before, frozenset(needed))
+
+
+def by_ledger(messages: Sequence[Message], room: int) -> str:
+    """The ledger of this program."""
+    return rendered(ledger_of(messages), room // CHARACTERS_PER_TOKEN, count).text
+
+
+def by_three(messages: Sequence[Message], room: int) -> str:
+    """The ledger, made in three compressions in a row, each of the same size."""
+    tokens, step = room // CHARACTERS_PER_TOKEN, -(-len(messages) // IN_A_ROW)
+    kept = rendered(ledger_of(messages[:step]), tokens, count)
+    for start in range(step, len(messages), step):
+        newer = rendered(ledger_of(messages[start : start + step]), tokens, count)
+        kept = rendered(merged(kept.ledger, newer.ledger), tokens, count)
+    return kept.text
+
+
+def by_ends(messages: Sequence[Message], room: int) -> str:
+    """Head and tail of every message, as long as the room allows."""
+    texts = list(map(text_of, messages))
+    low, high = 0, max(map(len, texts), default=0)
+    while low < high:
+        most = (low + high + 1) // 2
+        fits = sum(min(len(text), most) + 1 for text in texts) <= room
+        low, high = (most, high) if fits else (low, most - 1)
+    cut = (
+        text if len(text) <= low else f"{text[: low * 2 // 3]} … {text[len(text) - low // 3 :]}"
+        for text in texts
+    )
+    return "\n".join(cut)
+
+
+def by_tail(messages: Sequence[Message], room: int) -> str:
+    """The end of the conversation."""
+    return whole(messages)[-room:]
+
+
+WAYS: dict[str, Way] = {
+    "ledger": by_ledger,
+    "three in a row": by_three,
+    "head and tail": by_ends,
+    "tail": by_tail,
+    "full text": lambda messages, _room: whole(messages),
+}
+
+
+def oracle(cut: Cut, room: int) -> float:
+    """Return the share of the needed names that fits, the shortest first."""
+    fitting = 0
+    for name in sorted(cut.needed, key=len):
+        room -= len(name) + 2
+        if room < 0:
+            break
+        fitting += 1
+    return fitting / len(cut.needed)
+
+
+def recall(found: Sequence[Cut], share: float) -> dict[str, float]:
+    """Return, for each way, the mean share of needed names that it keeps at a size."""
+    told: dict[str, list[float]] = {name: [] for name in (*WAYS, "oracle")}
+    for cut in found:
+        room = int(len(whole(cut.before)) * share)
+        for name, way in WAYS.items():
+            text = way(cut.before, room)
+            told[name].append(sum(needed in text for needed in cut.needed) / len(cut.needed))
+        told["oracle"].append(oracle(cut, room))
+    return {name: mean(shares) for name, shares in told.items()}
+
+
+def answers(
+    questions: Sequence[dict[str, Any]], talks: dict[str, list[Message]], share: float
+) -> dict[str, int]:
+    """Return, for each way, how many questions it answers at a size."""
+    right = dict.fromkeys(WAYS, 0)
+    for question in questions:
+        messages = talks[question["file"]][: question.get("at")]
+        room = int(len(whole(messages)) * share)
+        for name, way in WAYS.items():
+            right[name] += bool(re.search(question["pattern"], way(messages, room)))
+    return right
+
+
+def main() -> None:
+    """Print the shares of names kept, and the questions answered."""
+    parser = argparse.ArgumentParser(description=HOW)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--questions", type=Path)
+    parser.add_argument("--sizes", default="35,20,10", help="percent of the text, with commas")
+    arguments = parser.parse_args()
+    talks = {path.name: messages_in(path) for path in arguments.files}
+    found = [cut for messages in talks.values() for cut in cuts(messages)]
+    asked: list[dict[str, Any]] = []
+    if arguments.questions:
+        asked = json.loads(arguments.questions.read_text("utf-8"))
+    if not found and not asked:
+        print("nothing to look for: the transcripts are too short")
+        return
+    for size in arguments.sizes.split(","):
+        share = int(size) / 100
+        if found:
+            kept = recall(found, share)
+            told = ", ".join(f"{name} {value:.3f}" for name, value in kept.items())
+            against = kept["ledger"] / max(kept["head and tail"], 1e-9)
+            print(f"{size} %: {told}; {against:.2f} of head and tail, {len(found)} cuts")
+        if asked:
+            right = answers(asked, talks, share)
+            told = ", ".join(f"{name} {value}" for name, value in right.items())
+            print(f"{size} %: of {len(asked)} questions answered: {told}")
+
+
+if __name__ == "__main__":
+    main()

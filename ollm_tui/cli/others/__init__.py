@@ -1,0 +1,1 @@
+"""Commands about what others made: their sessions, and extensions."""

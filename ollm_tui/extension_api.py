@@ -1,0 +1,75 @@
+"""What an extension may use. This module is stable: within a major version of the API, what is
+here stays as it is.
+
+An extension is an object that the entry point group `ollm.extensions` names. It has a `name` and
+any of the attributes of `Extension`; a subclass of it has them all. Each call happens in a thread
+and may take five seconds. Extensions run with all the rights of the program: install only what you
+trust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+API_VERSION = "1.0.0"
+"""Semantic: another first number means that extensions have to change."""
+
+Policy = Literal["none", "read", "write", "run"]
+"""What a tool does: nothing outside of the session, reading, changing files, or anything else. The
+last two ask the user first."""
+
+
+@dataclass(frozen=True)
+class ExtensionTool:
+    """A tool for the model. `run` gets the arguments and returns the text for the model; what it
+    raises is told to the model as an error."""
+
+    name: str
+    description: str
+    run: Callable[[dict[str, Any]], str]
+    parameters: Mapping[str, Any] = field(
+        default_factory=lambda: dict[str, Any](type="object", properties={})
+    )
+    """The JSON schema of the arguments."""
+    policy: Policy = "run"
+
+
+@dataclass(frozen=True)
+class ExtensionCommand:
+    """A slash command. `run` gets the words after its name; what it returns is shown."""
+
+    name: str
+    description: str
+    run: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class ExtensionExporter:
+    """A format for `/export`, chosen by the suffix of the file. `export` gets the session as the
+    tree of its JSON, without secrets, and returns the text of the file."""
+
+    suffix: str
+    export: Callable[[dict[str, Any]], str]
+
+
+class OutputRefused(Exception):
+    """Raised by `check_output` to keep a result from the model; the text says why."""
+
+
+class Extension:
+    """The base of extensions; every attribute may be left as it is."""
+
+    name: str = ""
+    tools: Sequence[ExtensionTool] = ()
+    commands: Sequence[ExtensionCommand] = ()
+    exporters: Sequence[ExtensionExporter] = ()
+
+    def on_event(self, event: dict[str, Any]) -> None:
+        """Hear what happens; `event["event"]` names it. docs/extending.md lists all of them."""
+
+    def check_output(self, tool: str, output: str) -> str:
+        """Return what the model gets of a tool's output, from which secrets are gone already;
+        raise OutputRefused to withhold all of it."""
+        return output

@@ -1,0 +1,1 @@
+"""Extensions: found, loaded, called, and switched off when they fail."""

@@ -1,0 +1,1 @@
+"""MCP servers: starting them, calling them, and what they offer."""

@@ -1,0 +1,121 @@
+"""All MCP servers of a workspace: those of the settings, and those of a trusted project."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.services.mcp.project_servers import ProjectServers, read_project_servers
+from ollm_tui.services.mcp.server_connection import ServerConnection
+from ollm_tui.services.safety.project_trust import Trust, Verdict
+from ollm_tui.services.topic import Topic
+from ollm_tui.settings.schema import McpServer
+
+
+class McpServers:
+    """Starts servers, and knows what they offer. The settings win over a project's entries."""
+
+    def __init__(
+        self,
+        entries: Mapping[str, McpServer],
+        environment: Mapping[str, str],
+        variables: Mapping[str, str],
+        folder: Path,
+        trust: Trust,
+    ) -> None:
+        self.changed = Topic[None]()
+        """Tells that a server has another state, or other tools."""
+        self._environment = environment
+        self._variables = variables
+        self._folder = folder
+        self._trust = trust
+        self._servers: dict[str, ServerConnection] = {}
+        self._starting: asyncio.Task[None] | None = None
+        for name, entry in entries.items():
+            self._add(name, entry, is_projects=False)
+
+    @property
+    def all(self) -> tuple[ServerConnection, ...]:
+        """Every server, those of the settings first."""
+        return tuple(self._servers.values())
+
+    @property
+    def ready(self) -> tuple[ServerConnection, ...]:
+        """The servers that can be asked now."""
+        return tuple(server for server in self.all if server.state == "ready")
+
+    def get(self, name: str) -> ServerConnection:
+        """Return a server. UsageError if there is none of that name."""
+        if name not in self._servers:
+            known = ", ".join(self._servers) or "none: mcp: in the settings"
+            raise UsageError(f"there is no MCP server {name!r}", f"there are: {known}")
+        return self._servers[name]
+
+    def start(self) -> None:
+        """Start in the background what is switched on, with what the project is trusted to ask
+        for; once."""
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start_all(), name="mcp servers")
+
+    async def until_started(self) -> None:
+        """Wait until every server is ready or has failed."""
+        self.start()
+        assert self._starting is not None
+        # Shielded: one who stops waiting must not keep the servers from others.
+        await asyncio.shield(self._starting)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether waiting for the servers takes no time."""
+        return self._starting is not None and self._starting.done()
+
+    async def projects(self) -> ProjectServers | None:
+        """The servers the project asks for, as its file is now; None if there are none."""
+        return await asyncio.to_thread(read_project_servers, self._folder)
+
+    def verdict(self, found: ProjectServers) -> Verdict | None:
+        """The user's answer about these servers of the project; None if they were never asked."""
+        return self._trust.verdict(f"mcp:{self._folder}", found.digest)
+
+    def keep_verdict(self, found: ProjectServers, verdict: Verdict) -> None:
+        """Store the user's answer; it holds until the file changes."""
+        self._trust.keep(f"mcp:{self._folder}", found.digest, verdict)
+
+    async def use(self, found: ProjectServers) -> None:
+        """Add servers of the project that the user agreed to, and start them."""
+        new = [
+            self._add(name, entry, is_projects=True)
+            for name, entry in found.entries.items()
+            if name not in self._servers
+        ]
+        await asyncio.gather(*(server.start() for server in new))
+
+    async def close(self) -> None:
+        """End all servers."""
+        if self._starting and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        await asyncio.gather(*(server.stop() for server in self.all))
+
+    async def _start_all(self) -> None:
+        wanted = [server for server in self.all if server.entry.enabled]
+        found = await self.projects()
+        trusted = found and await asyncio.to_thread(self.verdict, found) == "always"
+        await asyncio.gather(
+            *(server.start() for server in wanted),
+            *((self.use(found),) if found and trusted else ()),
+        )
+
+    def _add(self, name: str, entry: McpServer, *, is_projects: bool) -> ServerConnection:
+        server = self._servers[name] = ServerConnection(
+            name,
+            entry,
+            self._environment,
+            self._variables,
+            self._folder,
+            lambda: self.changed.publish(None),
+            is_projects=is_projects,
+        )
+        return server

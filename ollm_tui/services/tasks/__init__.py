@@ -1,0 +1,1 @@
+"""Tasks of the project: found, shown to the model, changed."""

@@ -1,0 +1,1 @@
+"""Conversations that other programs stored: each format in a module, only read."""

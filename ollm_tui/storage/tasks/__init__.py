@@ -1,0 +1,1 @@
+"""Task lists on disk: the database of Steroids, and our own file."""

@@ -1,0 +1,1 @@
+"""Tools that others bring: MCP servers, task lists, extensions."""

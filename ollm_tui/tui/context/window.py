@@ -1,0 +1,107 @@
+"""The size of the window: changed by `/window`, with what it costs and means told first."""
+
+from __future__ import annotations
+
+import re
+
+from ollm_tui.core.counts import short_count, short_size
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.engine.context.context_view import ContextView
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.tui.chat.port import ChatPort
+from ollm_tui.tui.context.words import HOW_TO_RESIZE, RELOADS, WHY_NOT_RESIZED
+from ollm_tui.tui.kit.question import Confirmation
+
+SMALLEST = 1024
+"""Tokens: in less there is no room for an answer."""
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(k?)", re.IGNORECASE)
+
+
+async def window(chat: ChatPort, argument: str) -> None:
+    """Tell how large the window is, or change it (`16k`, `8192`, `auto`) after its effect was
+    shown. UsageError if that is no size, or if the server alone decides."""
+    conversation = chat.conversation
+    choice = conversation.choice
+    if not argument:
+        chat.tell(about_window(choice))
+        return
+    if not choice.resizable:
+        raise UsageError(f"{visible(choice.provider.name)} decides about its window itself", "")
+    wanted = await _wanted(chat, choice, argument.strip())
+    if wanted == choice.window:
+        chat.tell(about_window(choice))
+        return
+    changed = choice._replace(window=wanted)
+    effect = window_effect(choice, changed, conversation.preview_model(changed))
+
+    def answered(is_meant: bool | None) -> None:
+        if is_meant:
+            chat.screen.run_worker(chat.attempt(lambda: _use(chat, conversation, changed)))
+        else:
+            chat.tell("the window is as before")
+
+    chat.ask(Confirmation(f"Use a window of {short_count(wanted)}?", effect), answered)
+
+
+async def _wanted(chat: ChatPort, choice: ModelChoice, text: str) -> int:
+    """Return the size that is meant, within what the model was made for."""
+    if text == "auto":
+        again = await chat.app.workspace.models.choose(choice.provider.name, choice.model)
+        return again.window or choice.window or SMALLEST
+    found = _SIZE.fullmatch(text)
+    if not found:
+        raise UsageError(f"{visible(text)!r} is no size of a window", HOW_TO_RESIZE)
+    tokens = round(float(found[1]) * (1024 if found[2] else 1))
+    if tokens < SMALLEST:
+        raise UsageError(f"a window has at least {SMALLEST:,} tokens", HOW_TO_RESIZE)
+    return min(tokens, choice.largest_window) if choice.largest_window else tokens
+
+
+async def _use(chat: ChatPort, conversation: Conversation, changed: ModelChoice) -> None:
+    before = conversation.choice
+    if before[:2] != changed[:2]:
+        raise UsageError("another model answers now", "/window once more")
+    await conversation.use(before._replace(window=changed.window))
+    chat.lines.show_facts()
+    chat.tell(f"window {before.window or 0:,} → {changed.window or 0:,} from now on")
+
+
+def about_window(choice: ModelChoice) -> str:
+    """Return how large the window is, why not larger, and what it takes, in one line."""
+    if choice.window is None:
+        return WHY_NOT_RESIZED
+    facts = [f"window {choice.window:,}"]
+    if choice.largest_window:
+        largest = choice.largest_window
+        is_all = choice.window >= largest
+        facts.append("all the model was made for" if is_all else f"the model can {largest:,}")
+    if choice.window_bytes_per_token:
+        facts.append(f"takes {short_size(choice.window * choice.window_bytes_per_token)}")
+    if choice.resizable:
+        facts.append(HOW_TO_RESIZE)
+    return " · ".join(facts)
+
+
+def window_cost(choice: ModelChoice, window: int) -> str:
+    """Return what another window costs: memory, and loading the model again."""
+    more = (window - (choice.window or 0)) * (choice.window_bytes_per_token or 0)
+    size = short_size(abs(more))
+    needs = "" if not more else f"needs {size} more" if more > 0 else f"frees {size}"
+    return ", ".join(part for part in (needs, RELOADS if choice.resizable else "") if part)
+
+
+def window_effect(before: ModelChoice, after: ModelChoice, view: ContextView) -> str:
+    """Return what another window would mean, before it is used."""
+    parts = [window_cost(before, after.window or 0)]
+    room = view.budget.room
+    if room is not None:
+        used = f"the context takes {view.count.total} of {room.window:,}, {room.percent} %"
+        if view.budget.over_limit:
+            then = "refuses the next message" if view.refuses else "is compressed before the next"
+            used = f"{used}: it does not fit and {then}"
+        elif view.compresses == "trigger" and view.budget.needs_compression:
+            used = f"{used}: it is compressed before the next message"
+        parts.append(used)
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""The feature of extensions: their slash commands, and prompts of MCP servers."""

@@ -1,0 +1,79 @@
+"""Commands that others bring: of extensions, and prompts of MCP servers."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ollm_tui.core.errors import ToolError, UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.services.extensions.extension_host import ExtensionFailed
+from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.stream.transcript.entry import Entry
+
+if TYPE_CHECKING:
+    from ollm_tui.services.mcp.offer import ServerPrompt
+
+
+async def run(chat: ChatPort, argument: str) -> None:
+    """Run a command of an extension, or put a prompt of an MCP server into the prompt line."""
+    name, _, words = argument.strip().partition(" ")
+    additions = chat.app.workspace.additions
+    server, _, prompt = name.partition(":")
+    if prompt and additions.mcp:
+        found = additions.mcp.get(server)
+        known = {each.name: each for each in found.offer.prompts}
+        if prompt in known:
+            given = _given(known[prompt], words)
+            try:
+                chat.prompt.put(await found.prompt(prompt, given))
+            except ToolError as error:
+                raise UsageError(error.message, error.hint or "/mcp shows the servers") from error
+            chat.prompt.focus()
+            return
+    host = additions.extensions
+    for extension, command in host.commands() if host else ():
+        if command.name == name:
+            assert host
+            try:
+                text = await host.text(extension, command.run, words)
+            except ExtensionFailed as error:
+                raise UsageError(
+                    f"the extension {extension} failed: {error}", "it is off"
+                ) from error
+            if text.strip():
+                key = f"extension-{time.monotonic_ns()}"
+                chat.transcript.add(Entry(key, "note", text))
+            return
+    names = ", ".join(each for each, _ in further_commands(chat)) or "none"
+    raise UsageError(f"nothing is called {visible(name)!r}", f"there are: {names}")
+
+
+def further_commands(chat: ChatPort) -> Iterator[tuple[str, str]]:
+    """Yield names and descriptions of all commands that others bring."""
+    additions = chat.app.workspace.additions
+    for server in additions.mcp.ready if additions.mcp else ():
+        for each in server.offer.prompts:
+            yield f"{server.name}:{each.name}".lower(), each.description
+    for _, command in additions.extensions.commands() if additions.extensions else ():
+        yield command.name.lower(), visible(command.description)
+
+
+def _given(prompt: ServerPrompt, words: str) -> dict[str, str]:
+    """The arguments of a prompt: words in order, the last one takes the rest. UsageError."""
+    try:
+        given = shlex.split(words)
+    except ValueError:
+        given = words.split()
+    names = prompt.arguments
+    if len(given) > len(names) > 0:
+        given = [*given[: len(names) - 1], " ".join(given[len(names) - 1 :])]
+    missing = [name for name in prompt.required if name in names[len(given) :]]
+    if missing:
+        raise UsageError(f"{prompt.name} needs {', '.join(missing)}", " ".join(names))
+    return dict(zip(names, given, strict=False))
+
+
+ACTIONS: Mapping[str, Action] = {"extension.run": run}

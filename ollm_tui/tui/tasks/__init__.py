@@ -1,0 +1,1 @@
+"""The feature of tasks: choose what the session is about."""

@@ -1,0 +1,157 @@
+"""MCP servers, served by the official SDK in a process: used, slow, hostile, dying, coming back."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ollm_tui.core.errors import ToolError
+from ollm_tui.services.mcp.mcp_servers import McpServers
+from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.settings.schema import McpServer
+from tests.conftest import REPOSITORY
+
+SERVER = ("-m", "tests.stand_ins.mcp_stand_in")
+HERE = {"PYTHONPATH": str(REPOSITORY)}
+
+
+def stdio(**env: str) -> McpServer:
+    """The stand-in as a program."""
+    return McpServer(command=sys.executable, args=SERVER, env={**HERE, **env}, timeout_seconds=600)
+
+
+@asynccontextmanager
+async def running(
+    folder: Path, variables: dict[str, str] | None = None, **entries: McpServer
+) -> AsyncGenerator[McpServers]:
+    """Servers that have been started, and are ended afterwards."""
+    servers = McpServers(entries, {}, variables or {}, folder, Trust(None))
+    try:
+        await servers.until_started()
+        yield servers
+    finally:
+        await servers.close()
+
+
+async def test_a_server_is_started_asked_and_ended(tmp_path: Path) -> None:
+    async with running(tmp_path, tests=stdio()) as servers:
+        server = servers.get("tests")
+        assert (server.state, server.problem) == ("ready", "")
+        assert {"add", "write", "hostile"} <= {tool.name for tool in server.offer.tools}
+        assert (await server.call("add", {"a": 2, "b": 40})).text == "42"
+        assert await server.read(server.offer.resources[0].uri) == "water the plants"
+        (prompt,) = server.offer.prompts
+        assert (prompt.name, prompt.required) == ("review", ("file",))
+        assert "a.py" in await server.prompt("review", {"file": "a.py"})
+    assert server.state == "off"
+
+
+async def test_a_server_gets_only_the_variables_its_entry_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "abc")
+    own = {"MINE": "from ${GIVEN}", "ELSE": "${NOBODY:-else}"}
+    async with running(tmp_path, {"GIVEN": "outside"}, tests=stdio(**own)) as servers:
+        text = (await servers.get("tests").call("variables", {})).text
+    assert "SECRET_TOKEN" not in text
+    assert "MINE=from outside" in text
+    assert "ELSE=else" in text
+
+
+async def test_hostile_and_huge_answers_are_made_harmless(tmp_path: Path) -> None:
+    async with running(tmp_path, tests=stdio()) as servers:
+        server = servers.get("tests")
+        text = (await server.call("hostile", {})).text
+        assert "\x1b" not in text and "\u202e" not in text
+        much = (await server.call("much", {"characters": 10_000_000})).text
+        assert "9,000,000 more characters were left out" in much
+        assert len(much) < 1_000_100
+        failed = await server.call("fail", {})
+        assert failed.is_error and "fail" in failed.text
+        wrong = await server.call("add", {"a": "no number"})
+        assert wrong.is_error
+
+
+async def test_a_server_that_dies_is_started_again_and_nothing_is_asked_twice(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, tests=stdio()) as servers:
+        server = servers.get("tests")
+        with pytest.raises(ToolError, match="tests ended; it was started again"):
+            await server.call("die", {})
+        assert (await server.call("add", {"a": 1, "b": 1})).text == "2"
+
+
+async def test_a_server_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
+    async with running(tmp_path, tests=stdio()) as servers:
+        server = servers.get("tests")
+        server.entry = replace(server.entry, timeout_seconds=0.05)
+        with pytest.raises(ToolError, match="did not answer within"):
+            await server.call("wait", {})
+
+
+async def test_a_server_that_cannot_start_says_why_and_the_others_go_on(tmp_path: Path) -> None:
+    broken = McpServer(command=sys.executable, args=("-c", "import sys; sys.exit('no licence')"))
+    missing = McpServer(command="/nowhere/server")
+    async with running(tmp_path, tests=stdio(), broken=broken, missing=missing) as servers:
+        assert [server.name for server in servers.ready] == ["tests"]
+        assert "no licence" in servers.get("broken").problem
+        assert "nowhere" in servers.get("missing").problem
+        with pytest.raises(ToolError, match="missing cannot be used"):
+            await servers.get("missing").call("add", {})
+
+
+async def test_only_the_tools_the_settings_name_are_taken(tmp_path: Path) -> None:
+    entry = McpServer(command=sys.executable, args=SERVER, env=HERE, tools=("add",))
+    async with running(tmp_path, tests=entry) as servers:
+        assert [tool.name for tool in servers.get("tests").offer.tools] == ["add"]
+
+
+async def test_a_server_behind_an_address_is_asked_by_http(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, *SERVER, str(port)], cwd=REPOSITORY, stderr=subprocess.PIPE
+    )
+    try:
+        assert process.stderr
+        for line in process.stderr:
+            if b"running on" in line:
+                break
+        entry = McpServer(url=f"http://127.0.0.1:{port}/mcp")
+        async with running(tmp_path, web=entry) as servers:
+            assert (await servers.get("web").call("add", {"a": 3, "b": 4})).text == "7"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def test_servers_of_a_project_run_only_after_trust_and_for_that_content(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / ".mcp.json"
+    program = sys.executable.replace("\\", "/")
+    file.write_text(
+        f'{{"mcpServers": {{"theirs": {{"command": "{program}", "args": ["-m", "{SERVER[1]}"],'
+        f' "env": {{"PYTHONPATH": "{REPOSITORY}"}}}}, "b\\u001bd": {{}}, "odd": 3}}}}'
+    )
+    async with running(tmp_path) as servers:
+        assert servers.all == ()
+        found = await servers.projects()
+        assert found and [*found.entries] == ["theirs"] and len(found.problems) == 2
+        assert "theirs: " in found.lines[0] and "PYTHONPATH=" in found.text
+        assert servers.verdict(found) is None
+        servers.keep_verdict(found, "always")
+        await servers.use(found)
+        assert servers.get("theirs").state == "ready"
+        file.write_text(file.read_text() + " ")
+        changed = await servers.projects()
+        assert changed and servers.verdict(changed) is None

@@ -1,0 +1,136 @@
+"""Whatever stands between the name of a secret and its value: the value is hidden, at any cut."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.redaction.stream_redactor import StreamRedactor
+
+PASSWORDS = ("vK9#mQ2$xL7w", "Fj7kLm2p", "correct-horse-battery-staple", "p4ssw0rd_x")
+TOKENS = ("9f86d081884c7d659a2feaa0c55ad015", "hT4mK8xQ2vB9nR3wZ6pL1dF7")
+
+ON_OTHER_LINES = (
+    "password: |\n  @@\n",
+    "password: >-\n  @@\nuser: app",
+    '{"password":\n   "@@"}',
+    "Password:\n\n    @@\n",
+    "<password>\n  @@\n</password>",
+    "<key>password</key>\n<string>@@</string>",
+    "password: &main @@",
+)
+IN_MARKUP = (
+    "<ns:password>@@</ns:password>",
+    "<password><![CDATA[@@]]></password>",
+    '<password type="plain">@@</password>',
+    "<b>Password:</b> @@",
+    "<td>password</td><td>@@</td>",
+)
+IN_CODE = (
+    "password: process.env.DB ?? '@@',",
+    "ENV.fetch('DB_PASSWORD') { '@@' }",
+    'pw = os.getenv("DB_PASSWORD") or "@@"',
+    'password <- "@@"',
+    'Dim password As String = "@@"',
+    '"passwords": ["@@"]',
+    "login(bob) password=[@@]",
+)
+IN_COMMANDS = (
+    "tool -Password @@ -Force",
+    "tool -pw '@@' host",
+    "mongo -u app -p @@ --quiet",
+    "xfreerdp /u:bob /p:@@ /v:host",
+    "echo '@@' | sudo -S true",
+    "echo 'bob:@@' | chpasswd",
+    "net user bob @@ /add",
+    "setx DB_PASSWORD @@",
+    "SSHPASS=@@ sshpass -e ssh host",
+    "ALTER USER a IDENTIFIED WITH caching_sha2_password BY '@@';",
+)
+IN_SENTENCES = (
+    "the password should be @@ from now on",
+    "password remains @@",
+    "The password for bob was set to @@ today",
+    "the password for the staging host was changed from old to @@",
+    "Password ........ @@",
+    "pwd is @@",
+    "user=bob%26password%3D@@%26x",
+)
+IN_TABLES = (
+    "| user | password |\n|---|---|\n| amy | - |\n| bob | @@ |\n\nThat is all.",
+    "name,password,mail\nbob,@@,b@example.org\n",
+    "Username\tPassword\nbob\t@@\n",
+    " name  |   password\n-------+------------\n bob   | @@\n(1 row)",
+    "Username    Password      Role\nbob         @@    admin\n",
+    "INSERT INTO users (name, password, age) VALUES ('amy', 'none', 3), ('bob', '@@', 4);",
+)
+OF_PASSWORDS = (
+    *(*ON_OTHER_LINES, *IN_MARKUP, *IN_CODE),
+    *(*IN_COMMANDS, *IN_SENTENCES, *IN_TABLES),
+)
+OF_TOKENS = (
+    "token: |\n  @@\n",
+    "API key (staging) - @@",
+    "ApiKey=[@@]",
+    "SECRET_SALT=@@",
+    "recovery code: @@",
+    "| service | token |\n|---|---|\n| acme | @@ |\n",
+    "name,api_key\nacme,@@\n",
+)
+HARMLESS = (
+    "password:\n  type: string\n  minLength: 8",
+    "secrets:\n  - db_password\n  - api_key_v2",
+    '<label for="password">Password</label>\n<input type="password" name="p1">',
+    "<th>Token</th><th>Created</th>",
+    "password: user.password || null,",
+    "token = self.token or 'none'",
+    "| field | password |\n|---|---|\n| type | required |\n| minimum | 8 characters |",
+    "name,password,mail\nwords = name,password2,mail",
+    '    ("password", "token"),\n    ("user_name2", "user_token2"),',
+    "docker run -u 1000 -p 127.0.0.1:8080:80 web",
+    "the password should be hashed with argon2id",
+    "password must be 8-20 characters",
+    "echo 'hello2you' | tee out.txt",
+    "username: name\npassword: required",
+    "COMPASS=north12 BYPASS=cache01",
+)
+
+
+def hidden(text: str, secret: str) -> bool:
+    shown = re.sub(r"\[REDACTED:[^\]]*\]", "\0", Redactor().redact(text))
+    return secret[:8] not in shown and secret[-8:] not in shown
+
+
+@pytest.mark.parametrize("frame", OF_PASSWORDS)
+def test_a_password_is_hidden_however_it_is_joined_to_its_name(frame: str) -> None:
+    missed = [word for word in PASSWORDS if not hidden(frame.replace("@@", word), word)]
+    assert missed == []
+
+
+@pytest.mark.parametrize("frame", OF_TOKENS)
+def test_a_token_is_hidden_however_it_is_joined_to_its_name(frame: str) -> None:
+    missed = [word for word in TOKENS if not hidden(frame.replace("@@", word), word)]
+    assert missed == []
+
+
+def test_every_row_of_a_table_is_looked_at() -> None:
+    rows = "".join(f"| user{n} | vK{n}#mQ2$xL7w |\n" for n in range(20))
+    shown = Redactor().redact(f"| name | password |\n|---|---|\n{rows}")
+    assert "xL7w" not in shown and shown.count("[REDACTED:password:") == 20
+    assert shown.count("user") == 20
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_looks_like_a_name_and_its_value_is_left_alone(text: str) -> None:
+    assert Redactor().find(text) == []
+
+
+@pytest.mark.parametrize("frame", [*OF_PASSWORDS, *OF_TOKENS, *HARMLESS])
+def test_a_stream_that_is_cut_anywhere_shows_the_same(frame: str) -> None:
+    text = f"first {frame.replace('@@', PASSWORDS[1])} and more\nthe next line"
+    whole = Redactor().redact(text)
+    for cut in range(1, len(text)):
+        stream = StreamRedactor(Redactor())
+        assert stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.end() == whole, text[:cut]

@@ -1,0 +1,129 @@
+"""The screen of MCP servers: state, tools and cost; on and off; the project's servers ask."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.engine.tools.conversation_tools import ToolKit
+from ollm_tui.engine.tools.policy import Policy
+from ollm_tui.services.mcp.mcp_servers import McpServers
+from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.settings.schema import McpServer
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.chat.trust import ask
+from ollm_tui.tui.chat.trust_question import TrustQuestion
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.mcp.screen import McpScreen
+from tests.conftest import REPOSITORY
+from tests.tui.conftest import OpenApp
+from tests.tui.seen import chat, prompt, settled
+from tests.tui.tool_desk import FakePolicy, editor, reader
+
+ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]]
+ARGUMENTS = ["-m", "tests.stand_ins.mcp_stand_in"]
+PATH = {"PYTHONPATH": str(REPOSITORY)}
+
+
+@asynccontextmanager
+async def with_servers(
+    open_app: OpenApp, folder: Path, **entries: McpServer
+) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
+    """The application with these servers, and a model that can use tools."""
+    async with open_app(ANSWERS) as (app, pilot):
+        app.workspace.additions.mcp = McpServers(entries, {}, {}, folder, Trust(None))
+        tools = chat(app).chat.conversation.tools
+        tools.further = app.workspace.additions
+
+        async def make(*_: object) -> ToolKit:
+            policy = cast(Policy, FakePolicy())
+            return ToolKit((reader(), editor()), policy, Redactor(), None, "")
+
+        tools.make_toolkit = make
+        yield app, pilot
+
+
+async def until(pilot: Pilot[int], happened: Callable[[], bool]) -> None:
+    """Wait for something that must happen."""
+    while not happened():
+        await pilot.pause()
+        await asyncio.sleep(0.01)
+
+
+def lines(app: OllmApp) -> dict[str, tuple[str, str]]:
+    """Mark and note of each line of the list."""
+    shown = app.screen.query_one(ChoiceList)
+    return {choice.key: (choice.mark, choice.note) for choice in shown._choices}  # pyright: ignore[reportPrivateUsage] what is drawn
+
+
+async def test_servers_and_tools_are_listed_with_cost_and_switched(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    working = McpServer(command=sys.executable, args=tuple(ARGUMENTS), env=PATH)
+    broken = McpServer(command="/nowhere/server")
+    async with with_servers(open_app, tmp_path, tests=working, broken=broken) as (app, pilot):
+        prompt(app).put("/mcp")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, McpScreen))
+        await until(pilot, lambda: "tests.add" in lines(app))
+        assert lines(app)["server:tests"] == ("●", "ready")
+        assert lines(app)["server:broken"] == ("○", "failed")
+        assert lines(app)["tests.add"][0] == "✓" and "≈" in lines(app)["tests.add"][1]
+        heading = str(app.screen.query_one("#heading", Static).content)
+        assert "tools offered, ≈" in heading
+        about = str(app.screen.query_one("#about", Static).content)
+        assert "@tests:notes://today" in about and "/tests:review" in about
+        await pilot.press("down", "space")
+        await until(pilot, lambda: lines(app)["tests.add"][0] == "○")
+        assert "off" in lines(app)["tests.add"][1]
+        await pilot.press("up", "space")
+        await until(pilot, lambda: lines(app)["server:tests"] == ("○", "off"))
+        assert "tests.add" not in chat(app).chat.conversation.tools.offered
+        await pilot.press("r")
+        await until(pilot, lambda: lines(app)["server:tests"] == ("●", "ready"))
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(app.screen, McpScreen)
+
+
+async def test_a_resource_is_attached_by_its_name(open_app: OpenApp, tmp_path: Path) -> None:
+    working = McpServer(command=sys.executable, args=tuple(ARGUMENTS), env=PATH)
+    async with with_servers(open_app, tmp_path, tests=working) as (app, pilot):
+        await app.workspace.additions.ready()
+        prompt(app).put("look at @tests:notes://today")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert app.conversation
+        question = app.conversation.state.branch()[0]
+        (attached,) = (part for part in question.parts if isinstance(part, Attachment))
+        assert (attached.name, attached.content) == ("tests:notes://today", "water the plants")
+
+
+async def test_servers_of_a_project_ask_and_run_after_a_yes(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    entry = {"command": sys.executable, "args": ARGUMENTS, "env": PATH}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": entry}}))
+    async with with_servers(open_app, tmp_path) as (app, pilot):
+        ask(chat(app).chat)
+        await settled(app, pilot)
+        (bar,) = chat(app).query(TrustQuestion)
+        assert "asks for MCP servers" in str(bar.content)
+        assert "mcp_stand_in" in str(bar.content)
+        mcp = app.workspace.additions.mcp
+        assert mcp and mcp.all == ()
+        prompt(app).put("/trust yes")
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(mcp.ready))
+        assert not bar.display
