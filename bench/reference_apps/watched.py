@@ -12,14 +12,22 @@ import sys
 import time
 from asyncio import Handle
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+
+from ollm_tui.cli.main import run
 
 NOTED_SECONDS = 0.01
 
 
 def main() -> int:
     """Measure, then be the program."""
-    report = Path(sys.argv[1]).open("a", buffering=1)
+    with Path(sys.argv[1]).open("a", buffering=1) as report:
+        _measure(report)
+        sys.argv = ["ollm", *sys.argv[2:]]
+        return run()
+
+
+def _measure(report: TextIO) -> None:
     usual = Handle._run
 
     def measured(self: Handle) -> None:
@@ -37,17 +45,14 @@ def main() -> int:
     started: list[float] = []
     Handle._run = measured
     gc.callbacks.append(collected)
-    from ollm_tui.cli.main import run
-
-    sys.argv = ["ollm", *sys.argv[2:]]
-    return run()
 
 
 def _name(handle: Handle) -> str:
     callback: Any = getattr(handle, "_callback", None)
-    task = getattr(callback, "__self__", None)
+    task: Any = getattr(callback, "__self__", None)
     if isinstance(task, asyncio.Task):
-        return f"{task.get_name()} {getattr(task.get_coro(), '__qualname__', '')}"
+        coroutine: Any = task.get_coro()
+        return f"{task.get_name()} {getattr(coroutine, '__qualname__', '')}"
     return getattr(callback, "__qualname__", repr(callback))
 
 

@@ -49,6 +49,10 @@ SWITCH_SECONDS = 0.001
 COLLECTED_AFTER_SECONDS = 1.0
 """How long after the start garbage collection is switched on."""
 
+COLLECTED_EVERY = 5_000, 20, 20
+"""So many new objects, and so many collections of younger ones: a screen makes and drops thousands
+at every frame."""
+
 log = logging.getLogger(__name__)
 
 
@@ -166,11 +170,21 @@ class _Background:
         self._ephemeral = ephemeral
         self._workspace: Workspace | None = None
         self._jobs: SessionJobs | None = None
+        self._has_opened = False
 
     def load(self) -> None:
         from ollm_tui import bootstrap
 
         del bootstrap  # only its being loaded counts
+
+    def note_opened(self) -> None:
+        """Keep a conversation out of garbage collections: going through ten thousand messages takes
+        200 ms, in which no key is heard. What the one before it held is freed first."""
+        if self._has_opened:
+            gc.unfreeze()
+            gc.collect()
+        self._has_opened = True
+        gc.freeze()
 
     def open_workspace(self) -> Workspace:
         from ollm_tui.bootstrap import open_workspace
@@ -219,6 +233,7 @@ def _open_events(path: str) -> EventsFile:
 def _collect_garbage() -> None:
     """Switch garbage collection on; what exists by now stays, so it is never looked through."""
     gc.freeze()
+    gc.set_threshold(*COLLECTED_EVERY)
     gc.enable()
 
 

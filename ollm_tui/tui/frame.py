@@ -55,6 +55,10 @@ class Backend(Protocol):
         """Imports what the workspace is made of. Run in a thread, it keeps no key waiting."""
         ...
 
+    def note_opened(self) -> None:
+        """Hears that another conversation was opened, and the one before it closed."""
+        ...
+
     def open_workspace(self) -> Workspace:
         """Opens conversations and sessions."""
         ...
@@ -163,6 +167,10 @@ class Frame(App[int]):
     async def load_services(self) -> None:
         """Imports what is behind the screens, in a thread: keys are echoed meanwhile."""
         await asyncio.to_thread(self._backend.load)
+
+    def note_opened(self) -> None:
+        """Tells that another conversation was opened."""
+        self._backend.note_opened()
 
     @cached_property
     def workspace(self) -> Workspace:
