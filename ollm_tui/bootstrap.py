@@ -225,7 +225,8 @@ class Providers:
 
     async def select(self, provider: str | None, model: str | None) -> Selection:
         """Choose the provider and model: as asked for, as configured, or Ollama if it answers, else
-        embedded. ModelMissing if no provider has the model."""
+        embedded. A hosted provider is chosen only by its name. ModelMissing if no other one has the
+        model."""
         name = provider or _unless_auto(self._settings.provider)
         # The configured model belongs to the configured provider, not to one named instead of it.
         chosen_model = model or (None if provider else _unless_auto(self._settings.model))
@@ -243,8 +244,8 @@ class Providers:
         self._made.clear()
 
     async def _first_available(self) -> tuple[Provider, Missed | None]:
-        """Return the first provider that can be used, and which one was missed."""
-        first = self.names()[0]
+        """Return the first provider that can be used here, and which one was missed."""
+        first = next(name for name in self.names() if self._is_here(name))
         if first != "ollama":
             return await self.get(first), None
         ollama = await self.get(first)
@@ -267,15 +268,27 @@ class Providers:
         return None if presence == "there" else ""
 
     async def _first_with(self, model: str, other_than: Provider) -> Provider:
-        """Return the first other provider that has a model. ModelMissing if none has."""
-        for name in self.names():
+        """Return the first other provider that has a model. ModelMissing if none has, or only one
+        that would send away what is said."""
+        for name in sorted(self.names(), key=self._is_here, reverse=True):
             try:
                 candidate = await self.get(name)
             except ProviderError:
                 continue  # without its key it has nothing
-            if candidate is not other_than and await _has(candidate, model):
-                return candidate
+            if candidate is other_than or not await _has(candidate, model):
+                continue
+            if not self._is_here(name):
+                away = f"only {name} has {model!r}, which is not on this machine"
+                raise ModelMissing(
+                    away, f"name it too: --provider {name}, or /model {name}/{model}"
+                )
+            return candidate
         raise ModelMissing(f"no provider has a model {model!r}", "ollm models list")
+
+    def _is_here(self, name: str) -> bool:
+        """Return whether a provider may be chosen by itself."""
+        settings = self._settings.providers.get(name)
+        return settings is None or settings.stays_here(name)
 
     def _make(self, name: str) -> Provider:
         settings = self._settings.providers.get(name, ProviderSettings())

@@ -70,6 +70,8 @@ class ModelChoice(NamedTuple):
     """The provider that would have been chosen, had it been there."""
     card: ModelCard | None = None
     """What is known of the model without asking, with its prices."""
+    unused: str = ""
+    """The one hosted provider that is set up and was not named, so that it is not used."""
 
     def priced(self, usage: Usage | None) -> Usage | None:
         """What an answer took, with its cost; what this machine answers is free."""
@@ -82,9 +84,11 @@ class ModelChoice(NamedTuple):
     @property
     def reason(self) -> str:
         """Why this model answers and not another, in words; empty if there is nothing to say."""
-        if not self.missed or not self.missed.why:
-            return ""
-        return f"{self.missed.why}; {self.model} on {self.provider.name} answers"
+        answers = f"{self.model} on {self.provider.name} answers"
+        if self.unused:
+            use = f"provider: {self.unused} in your settings uses it, or F7"
+            return f"{answers}; {self.unused} is not on this machine: {use}"
+        return f"{self.missed.why}; {answers}" if self.missed and self.missed.why else ""
 
 
 class ProviderOffer(NamedTuple):
@@ -146,7 +150,21 @@ class ModelChooser:
             remote_host=await _remote_host(chosen, name),
             missed=missed,
             card=_own_prices(wishes) or (able.card if able else None),
+            unused="" if provider or model else self._unused(),
         )
+
+    async def named(self, words: str, current: Provider | None) -> tuple[str | None, str]:
+        """The provider and the model that words mean: PROVIDER/MODEL, or a model of the provider
+        that answers now; the provider is None where it has to be found."""
+        name, _, model = words.partition("/")
+        if model and name in self._providers.names():
+            return name, model
+        try:
+            offered = await current.list_models() if current else ()
+        except ProviderError:  # its models are not known now, but others' may be
+            offered = ()
+        is_offered = any(info.is_called(words) for info in offered)
+        return current.name if current and is_offered else None, words
 
     async def destination(self, provider: str | None, model: str | None) -> str | None:
         """The machine that would get what is said, as far as it can be told; None if it is this
@@ -210,6 +228,14 @@ class ModelChooser:
             return ProviderOffer(name, error=waited, hint="try again in a moment")
         except OllmError as error:
             return ProviderOffer(name, error=error.message, hint=error.hint)
+
+    def _unused(self) -> str:
+        """The only provider of the settings, if it is a hosted one that they do not choose."""
+        named = self._settings.providers
+        if self._settings.provider != "auto" or len(named) != 1:
+            return ""
+        [(name, settings)] = named.items()
+        return "" if settings.stays_here(name) else name
 
     def _wishes(self, model: str) -> ModelSettings:
         """What the settings say about a model, under any of its names."""

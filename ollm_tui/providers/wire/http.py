@@ -10,13 +10,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import msgspec
 
+from ollm_tui.core.address import is_this_machine
 from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
 from ollm_tui.core.provider import Presence
 from ollm_tui.providers.wire.http_errors import (
@@ -488,11 +488,7 @@ def host_of(address: str) -> str:
 
 def is_loopback(base_url: str) -> bool:
     """Return whether an address is this machine's own."""
-    try:
-        host = httpx.URL(base_url).host
-        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
-    except (httpx.InvalidURL, ValueError):
-        return False
+    return is_this_machine(host_of(base_url))
 
 
 def _timeout(read_seconds: float) -> httpx.Timeout:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import UsageError
@@ -17,7 +17,7 @@ from ollm_tui.tui.models.model_picker import ModelPicker, ability_words, price_w
 def choose(chat: ChatPort, argument: str) -> None:
     """Choose among the models of all providers, or use one by its name."""
     if argument:
-        _take(chat, None, argument)
+        _attempt(chat, lambda: _use_named(chat, argument.strip()))
     else:
         _ask(chat)
 
@@ -53,9 +53,20 @@ def _ask(chat: ChatPort) -> None:
 
 
 def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:
+    """Use a model of a provider, the default one for None."""
+    _attempt(chat, lambda: _use(chat, provider, model))
+
+
+def _attempt(chat: ChatPort, use: Callable[[], Awaitable[None]]) -> None:
     """Use a model, in a worker: servers take their time, and the last choice counts."""
-    used = chat.attempt(lambda: _use(chat, provider, model))
-    chat.screen.run_worker(used, group="model", exclusive=True)
+    chat.screen.run_worker(chat.attempt(use), group="model", exclusive=True)
+
+
+async def _use_named(chat: ChatPort, words: str) -> None:
+    """Use a model that was typed, also as PROVIDER/MODEL."""
+    conversation = chat.front().opened
+    current = conversation.choice.provider if conversation else None
+    await _use(chat, *await chat.app.workspace.models.named(words, current))
 
 
 async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
@@ -73,8 +84,7 @@ async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
 
         def answered(is_meant: bool | None) -> None:
             if is_meant:
-                switched = chat.attempt(lambda: _switch(chat, conversation, provider, model))
-                chat.screen.run_worker(switched, group="model", exclusive=True)
+                _attempt(chat, lambda: _switch(chat, conversation, provider, model))
             else:
                 chat.tell("everything is as before")
 
