@@ -342,7 +342,7 @@ COMMANDS = (
         "search.activity",
         "On which days how much was said",
         slash="activity",
-        help="A calendar; Enter shows what was said on a day.",
+        help="A calendar with what was paid; Enter shows what was said on a day.",
     ),
     Command("model.choose", "Choose the model", "f7", "model", "[name]"),
     Command("model.provider", "Choose the provider", "", "provider", "[name]"),
