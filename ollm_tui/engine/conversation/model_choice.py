@@ -25,6 +25,7 @@ from ollm_tui.core.provider import (
 )
 from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Session
+from ollm_tui.engine.conversation.model_store import ModelStore
 from ollm_tui.settings.schema import ModelSettings, Settings
 
 AUTOMATIC_WINDOW = 8192
@@ -114,6 +115,8 @@ class ModelChooser:
         self._providers = providers
         self._offer_seconds = offer_seconds
         self._offered: dict[str, ProviderOffer] = {}
+        self.store = ModelStore(settings, providers)
+        """The models on this machine: to fetch, delete and unload them."""
 
     @property
     def names(self) -> list[str]:
@@ -216,18 +219,24 @@ class ModelChooser:
 
     async def capabilities(self, provider: str, model: str) -> Capabilities:
         """What a model can do on a provider. UsageError or ProviderError."""
-        return await (await self._providers.get(provider)).capabilities(model)
+        able = await (await self._providers.get(provider)).capabilities(model)
+        return replace(able, card=_own_prices(self._wishes(model)) or able.card)
 
     async def _offer(self, name: str) -> ProviderOffer:
         try:
             async with asyncio.timeout(self._offer_seconds):
                 provider = await self._providers.get(name)
-                return ProviderOffer(name, await provider.list_models())
+                models = await provider.list_models()
+            return ProviderOffer(name, tuple(map(self._with_own_prices, models)))
         except TimeoutError:
             waited = f"no answer within {self._offer_seconds:g} seconds"
             return ProviderOffer(name, error=waited, hint="try again in a moment")
         except OllmError as error:
             return ProviderOffer(name, error=error.message, hint=error.hint)
+
+    def _with_own_prices(self, info: ModelInfo) -> ModelInfo:
+        own = _own_prices(self._wishes(info.name))
+        return replace(info, card=own) if own else info
 
     def _unused(self) -> str:
         """The only provider of the settings, if it is a hosted one that they do not choose."""

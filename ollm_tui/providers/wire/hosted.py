@@ -84,6 +84,8 @@ class Hosted:
             note="" if chats else "not for chat",
             chats=chats,
             remote_host=self._connection.remote_host,
+            abilities=card.can,
+            card=self._card(name),
         )
 
     def _abilities(self, model: str, said: Capabilities) -> Capabilities:

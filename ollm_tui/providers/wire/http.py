@@ -183,6 +183,15 @@ class Connection:
         """Send a short request and return the JSON answer. ProviderError if that fails."""
         return await self._ask(method, path, body, ASK_SECONDS)
 
+    async def tell(self, method: str, path: str, body: Mapping[str, Any]) -> None:
+        """Send a short request whose answer says nothing. ProviderError if that fails."""
+        try:
+            await self._json(method, path, body)
+        except RefusedError as refused:
+            raise refused.error from None
+        except UnreadableError:
+            pass  # an empty answer
+
     async def ask_long(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Like `ask`, for what takes the server as long as an answer."""
         return await self._ask(method, path, body, self._inactivity_seconds)
