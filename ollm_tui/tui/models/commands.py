@@ -11,7 +11,10 @@ from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.question import Confirmation
-from ollm_tui.tui.models.model_picker import ModelPicker, ability_words, price_words
+from ollm_tui.tui.models.downloads import Downloads, ModelName
+from ollm_tui.tui.models.model_picker import ModelPicker
+from ollm_tui.tui.models.screen import ModelsScreen
+from ollm_tui.tui.models.words import ability_words, place_words, price_words
 
 
 def choose(chat: ChatPort, argument: str) -> None:
@@ -30,13 +33,36 @@ def provider(chat: ChatPort, argument: str) -> None:
         _ask(chat)
 
 
+async def manage(chat: ChatPort, argument: str) -> None:
+    """Show the models that are stored here, or fetch one: `pull` and its name."""
+    downloads = chat.app.part(Downloads, lambda: Downloads(chat))
+    store = chat.app.workspace.models.store
+    word, _, name = argument.partition(" ")
+    name = name.strip()
+    if argument and (word != "pull" or not name):
+        raise UsageError(f"/models knows no {visible(argument)}", "pull and a name")
+    if argument:
+        downloads.start(await store.source_of(name), name)
+        chat.tell(f"fetching {visible(name)}; /models shows how far it is")
+        return
+
+    def use(chosen: ModelName | None) -> None:
+        if chosen:
+            _take(chat, *chosen)
+
+    chat.ask(ModelsScreen(store, downloads), use)
+
+
 def _ask(chat: ChatPort) -> None:
     """Let the user choose; beside each model stands how full its window would be."""
     workspace, conversation = chat.app.workspace, chat.opened
 
-    def use(chosen: tuple[str, str] | None) -> None:
+    def use(chosen: ModelName | None) -> None:
         if chosen:
             _take(chat, *chosen)
+
+    def show_stored() -> None:
+        chat.screen.run_worker(chat.attempt(lambda: manage(chat, "")))
 
     async def describe(provider: str, model: str) -> str:
         able = await workspace.models.capabilities(provider, model)
@@ -44,11 +70,21 @@ def _ask(chat: ChatPort) -> None:
         if conversation:
             view = await workspace.preview_model(conversation, provider, model)
             window = effect_words(view)
-        return "   ".join(filter(None, (window, ability_words(able), price_words(able))))
+        away = await workspace.models.destination(provider, model)
+        cost, place = price_words(able, away), place_words(provider, away)
+        return "   ".join(filter(None, (window, ability_words(able), cost, place)))
 
     choice = conversation and conversation.choice
     current = (choice.provider.name, choice.model) if choice else None
-    picker = ModelPicker(workspace.models.names, workspace.models.offers, describe, current)
+    picker = ModelPicker(
+        workspace.models.names,
+        workspace.models.offers,
+        describe,
+        current,
+        favourites=chat.app.memory.favourite_models,
+        recent=chat.app.memory.recent_models,
+        manage=show_stored,
+    )
     chat.ask(picker, use)
 
 
@@ -102,6 +138,7 @@ async def _switch(
     _check_free(chat)
     before = conversation.context()
     await chat.app.workspace.switch_model(conversation, provider, model)
+    _remember(chat, conversation)
     chat.lines.show_facts()
     changed = change_words(before, conversation.context())
     chat.tell(f"{visible(conversation.choice.model)} answers from now on: {changed}")
@@ -114,7 +151,14 @@ async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> Non
         return await chat.app.workspace.begin(provider=provider, model=model), ()
 
     chat = await chat.switch(begin)
+    _remember(chat, chat.conversation)
     chat.tell(f"{visible(chat.conversation.choice.model)} answers from now on")
+
+
+def _remember(chat: ChatPort, conversation: Conversation) -> None:
+    """Note that a model was chosen, for the picker."""
+    choice = conversation.choice
+    chat.app.memory.recent_models.keep(f"{choice.provider.name}/{choice.model}")
 
 
 def _check_free(chat: ChatPort) -> None:
@@ -163,4 +207,5 @@ def _about(view: ContextView) -> str:
 ACTIONS: Mapping[str, Action] = {
     "model.choose": choose,
     "model.provider": provider,
+    "model.manage": manage,
 }
