@@ -37,8 +37,8 @@ Describe = Callable[[str, str], Awaitable[str]]
 
 REST_SECONDS = 0.15
 """How long a line is highlighted before its server is asked about the model."""
-WIDE = 110
-"""Columns from which on a line also says what the model can."""
+WIDE, NARROW = 110, 80
+"""Columns from which on a line also says what a model can, and below which only where it runs."""
 
 
 class ModelPicker(PickerOf[ModelName]):
@@ -87,7 +87,8 @@ class ModelPicker(PickerOf[ModelName]):
         """Why there is nothing to choose, by the key of the line."""
         self._known: dict[str, str] = {}
         """What was found out about models, by the key of their line."""
-        self._choices = list(self._all_lines(is_wide=False))
+        self._width = NARROW
+        self._choices = list(self._all_lines(NARROW))
         self._first = next(iter(self._models), None)
 
     def on_mount(self) -> None:
@@ -162,11 +163,11 @@ class ModelPicker(PickerOf[ModelName]):
 
     def _lines_now(self) -> list[Choice]:
         self._models.clear()
-        return list(self._all_lines(is_wide=self.size.width >= WIDE))
+        return list(self._all_lines(self.size.width))
 
-    def _all_lines(self, *, is_wide: bool) -> Iterator[Choice]:
+    def _all_lines(self, width: int) -> Iterator[Choice]:
         """Yield favourites, models used last, and the rest by provider; each model once."""
-        self._is_wide = is_wide
+        self._width = width
         shown: set[str] = set()
         favourites = self._favourites.all()
         for heading, names in ((FAVOURITES, favourites), (RECENT, self._recent.all())):
@@ -233,10 +234,13 @@ class ModelPicker(PickerOf[ModelName]):
     def _facts(self, info: ModelInfo) -> str:
         if not info.installed:
             return NOT_FETCHED
+        away = f"→ {clean(info.remote_host)}" if info.remote_host else ""
+        if self._width < NARROW:
+            return away or size_words(info.size_bytes)
         facts = (
-            f"→ {clean(info.remote_host)}" if info.remote_host else "",
+            away,
             clean(info.note),
-            ", ".join(info.abilities) if self._is_wide else "",
+            ", ".join(info.abilities) if self._width >= WIDE else "",
             clean(info.parameters or ""),
             size_words(info.size_bytes),
             short_window(info.max_window),
