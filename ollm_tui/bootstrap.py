@@ -205,6 +205,8 @@ class Providers:
         self._environ = environ
         self._models_dir = models_dir
         self._made: dict[str, Provider] = {}
+        self._regions: dict[str, str] = {}
+        """Regions that were chosen since the program began, by provider."""
 
     def names(self) -> list[str]:
         """Return the names of all providers, in the order they are tried."""
@@ -222,6 +224,15 @@ class Providers:
             # In a thread, because its key may come from a command or from a keyring that asks.
             self._made[name] = await asyncio.to_thread(self._make, name)
         return self._made[name]
+
+    async def use_region(self, name: str, region: str) -> None:
+        """Have a provider of Bedrock answer in another region. UsageError for any other one."""
+        settings = self._settings.providers.get(name, ProviderSettings())
+        if name not in self.names() or settings.kind_for(name) != "bedrock":
+            raise UsageError(f"{name!r} has no region", "those of the kind bedrock have one")
+        self._regions[name] = region
+        if made := self._made.pop(name, None):
+            await made.close()
 
     async def select(self, provider: str | None, model: str | None) -> Selection:
         """Choose the provider and model: as asked for, as configured, or Ollama if it answers, else
@@ -292,6 +303,8 @@ class Providers:
 
     def _make(self, name: str) -> Provider:
         settings = self._settings.providers.get(name, ProviderSettings())
+        if region := self._regions.get(name):
+            settings = msgspec.structs.replace(settings, region=region)
         plan = _Plan(name, settings, self._environ, self._models_dir)
         kind = "scripted" if name == "scripted" else settings.kind_for(name)
         return _MAKERS[kind](plan)
@@ -412,7 +425,8 @@ def _bedrock(plan: _Plan) -> Provider:
     region = plan.settings.region or account.region()
     if region is None:
         raise Unavailable(
-            f"{plan.name} needs a region", f"set providers.{plan.name}.region, such as us-east-1"
+            f"{plan.name} needs a region",
+            f"choose one with /region, or set providers.{plan.name}.region, such as us-east-1",
         )
     return Bedrock(
         name=plan.name,

@@ -365,6 +365,15 @@ class ProviderSource(Protocol):
         ...
 
 
+@runtime_checkable
+class ChangesRegions(Protocol):
+    """A source of providers some of which answer in a region that can be chosen."""
+
+    async def use_region(self, name: str, region: str) -> None:
+        """Have a provider answer in another region from now on. UsageError if it has none."""
+        ...
+
+
 BYTE_LEVEL = "gpt2"
 """The name model files give to vocabularies that are built from bytes."""
 _CONTROL, _USER_DEFINED = 3, 4

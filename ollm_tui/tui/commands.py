@@ -354,6 +354,13 @@ COMMANDS = (
     ),
     Command("model.provider", "Choose the provider", "", "provider", "[name]"),
     Command(
+        "model.region",
+        "Choose the region of Amazon Bedrock",
+        slash="region",
+        argument="[name]",
+        help="It is kept in your settings; then choose one of its models.",
+    ),
+    Command(
         "model.manage",
         "Fetch, unload and delete models",
         slash="models",

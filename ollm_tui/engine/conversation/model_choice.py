@@ -14,6 +14,7 @@ from ollm_tui.core.errors import OllmError, ProviderError, UsageError
 from ollm_tui.core.model_card import ModelCard
 from ollm_tui.core.provider import (
     Capabilities,
+    ChangesRegions,
     MayBeAbsent,
     Missed,
     ModelInfo,
@@ -23,6 +24,7 @@ from ollm_tui.core.provider import (
     Thinking,
     same_model,
 )
+from ollm_tui.core.regions import is_region
 from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Session
 from ollm_tui.engine.conversation.model_store import ModelStore
@@ -155,6 +157,19 @@ class ModelChooser:
             card=_own_prices(wishes) or (able.card if able else None),
             unused="" if provider or model else self._unused(),
         )
+
+    @property
+    def regional(self) -> dict[str, str | None]:
+        """The providers with a region, and the one that the settings say."""
+        named = self._settings.providers.items()
+        return {name: each.region for name, each in named if each.kind_for(name) == "bedrock"}
+
+    async def use_region(self, provider: str, region: str) -> None:
+        """Have a provider answer in another region from now on. UsageError if it has none."""
+        if not is_region(region):
+            raise UsageError(f"{region!r} is no region", "they look like eu-central-1")
+        if isinstance(self._providers, ChangesRegions):
+            await self._providers.use_region(provider, region)
 
     async def named(self, words: str, current: Provider | None) -> tuple[str | None, str]:
         """The provider and the model that words mean: PROVIDER/MODEL, or a model of the provider

@@ -236,7 +236,8 @@ class ModelPicker(PickerOf[ModelName]):
             return NOT_FETCHED
         away = f"→ {clean(info.remote_host)}" if info.remote_host else ""
         if self._width < NARROW:
-            return away or size_words(info.size_bytes)
+            vectors = "" if info.chats else clean(info.note)
+            return away or vectors or size_words(info.size_bytes)
         facts = (
             away,
             clean(info.note),

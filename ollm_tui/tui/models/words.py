@@ -14,6 +14,12 @@ FAVOURITES, RECENT = "Favourites", "Used last"
 PICKER_KEYS = "Enter choose   Ctrl+S favourite   F7 fetch, delete, unload   Esc close"
 NOT_FETCHED = "not fetched yet"
 
+# Regions
+
+REGION_TITLE = "Region of {name}"
+NO_REGIONS = "no provider of the kind bedrock is set up"
+HOW_TO_SET_UP = "providers: bedrock: {} in your settings; docs/providers.md says more"
+
 # The screen of stored models
 
 TITLE = "Models on this machine"
