@@ -83,8 +83,10 @@ class Ollama:
         api_key: str | None = None,
         keep_alive: str | None = None,
         retry_seconds: float = RETRY_SECONDS,
+        loading_seconds: float = LOADING_SECONDS,
     ) -> None:
         self._name = name
+        self._loading_seconds = loading_seconds
         self._keep_alive: Tree = {"keep_alive": keep_alive} if keep_alive else {}
         address = ollama_address(base_url)
         self._connection = Connection(
@@ -324,7 +326,7 @@ class Ollama:
 
     async def _objects(self, path: str, body: Tree) -> AsyncGenerator[Tree, None]:
         """Yield the JSON objects of a streamed answer; an error may come after status 200."""
-        silence = LOADING_SECONDS + _prompt_tokens(body) / SLOWEST_TOKENS_A_SECOND
+        silence = self._loading_seconds + _prompt_tokens(body) / SLOWEST_TOKENS_A_SECOND
         async with aclosing(self._connection.lines(path, body, silence=silence)) as lines:
             async for line in lines:
                 if not line.strip():
