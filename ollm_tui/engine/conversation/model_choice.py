@@ -24,10 +24,10 @@ from ollm_tui.core.provider import (
     Thinking,
     same_model,
 )
-from ollm_tui.core.regions import is_region
 from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Session
 from ollm_tui.engine.conversation.model_store import ModelStore
+from ollm_tui.engine.conversation.regions import is_region
 from ollm_tui.settings.schema import ModelSettings, Settings
 
 AUTOMATIC_WINDOW = 8192

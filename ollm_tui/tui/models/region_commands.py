@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.regions import REGIONS
+from ollm_tui.engine.conversation.regions import REGIONS
 from ollm_tui.settings.user_file import set_user_value
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
