@@ -53,7 +53,7 @@ class Bill(NamedTuple):
 
 def added(bills: Iterable[Bill]) -> Bill:
     """Add up several bills."""
-    return Bill(*map(sum, zip(Bill(), *bills, strict=True)))
+    return Bill._make(map(sum, zip(Bill(), *bills, strict=True)))
 
 
 def bill_of(usages: Iterable[Usage | None]) -> Bill:

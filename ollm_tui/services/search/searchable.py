@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from ollm_tui.core import clock
-from ollm_tui.core.costs import UNKNOWN
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.message import (
     Attachment,
@@ -115,7 +114,9 @@ def _paid(usage: Usage | None) -> tuple[int, float]:
     if usage is None:
         return NOT_TOLD, 0.0
     cached = NOT_TOLD if usage.cached_tokens is None else usage.cached_tokens
-    return cached, NOT_TOLD if usage.cost == UNKNOWN else usage.cost or 0.0
+    if usage.cost is None:
+        return cached, 0.0
+    return cached, usage.cost if isinstance(usage.cost, float) else NOT_TOLD
 
 
 def _call(name: str, call: ToolCall) -> IndexedMessage:
