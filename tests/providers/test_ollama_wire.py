@@ -493,7 +493,8 @@ async def test_every_request_treats_a_full_window_alike_so_that_nothing_is_loade
         for _ in range(3):
             await collect(provider, ask(model=MODEL, window=4096))
         assert server.loads == 1
-        body = {"model": MODEL, "messages": [], "options": {"num_ctx": 4096}, "shift": True}
+        options = {"num_ctx": 4096}
+        body: Any = {"model": MODEL, "messages": [], "options": options, "shift": True}
         async with httpx.AsyncClient() as another_program:
             await another_program.post(f"{server.url}/api/chat", json=body)
         assert server.loads == 2, "the stand-in does as the real server"

@@ -177,7 +177,9 @@ class HistorySearch:
             known = sums.setdefault((_local_day(hour), model), [0, 0, 0])
             known[:] = map(sum, zip(known, counts, strict=True))
         bills = self._bills()
-        return tuple(Activity(*key, *sums[key], bills.get(key, Bill())) for key in sorted(sums))
+        return tuple(
+            Activity(*key, *sums[key])._replace(bill=bills.get(key, Bill())) for key in sorted(sums)
+        )
 
     def _bills(self) -> dict[tuple[date, str], Bill]:
         """Return what was paid by day and model."""
