@@ -172,14 +172,12 @@ class HistorySearch:
     def activity(self) -> tuple[Activity, ...]:
         """Return the activity by day and model, the earliest day first. StoreError."""
         sums: dict[tuple[date, str], list[int]] = {}
-        rows = self._ask(self._index.activity, self._round) or ()
-        for hour, model, *counts in rows:
+        for hour, model, *counts in self._ask(self._index.activity, self._round) or ():
             known = sums.setdefault((_local_day(hour), model), [0, 0, 0])
             known[:] = map(sum, zip(known, counts, strict=True))
         bills = self._bills()
-        return tuple(
-            Activity(*key, *sums[key])._replace(bill=bills.get(key, Bill())) for key in sorted(sums)
-        )
+        rows = ((*key, *sums[key], bills.get(key, Bill())) for key in sorted(sums))
+        return tuple(map(Activity._make, rows))
 
     def _bills(self) -> dict[tuple[date, str], Bill]:
         """Return what was paid by day and model."""
