@@ -73,6 +73,8 @@ PLACES: Mapping[str, str] = {
     "joblist": "Jobs (F8)",
     "joboutput": "Output of a job",
     "toolpage": "Output of a tool",
+    "models": "Model picker (F7)",
+    "store": "Models on this machine (`/models`, or F7 twice)",
     "servers": "MCP servers (`/mcp`)",
     "settings": "Settings (F10)",
     "help": "Help (F1)",

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
+from ollm_tui.core.address import is_this_machine
+
 # Lone surrogates are kept out of every text: they could not be written to disk again.
 _LINE = r"[^\x00-\x1f\x7f\ud800-\udfff]"
 
@@ -241,6 +243,13 @@ class ProviderSettings(Group, frozen=True):
     def host(self) -> str | None:
         """The host of the address; None if that is the usual one of its kind."""
         return self.base_url and urlsplit(self.base_url).hostname
+
+    def stays_here(self, name: str) -> bool:
+        """Whether the provider with this name may be chosen by itself: as Ollama, or because it is
+        on this machine."""
+        if self.kind_for(name) in BUILT_IN_PROVIDERS:
+            return True
+        return self.host is not None and is_this_machine(self.host)
 
     def kind_for(self, name: str) -> ProviderKind:
         """The kind of the provider with this name."""
