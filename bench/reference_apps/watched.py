@@ -6,7 +6,6 @@ milliseconds, a blank, what ran.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import sys
 import time
@@ -50,9 +49,8 @@ def _measure(report: TextIO) -> None:
 def _name(handle: Handle) -> str:
     callback: Any = getattr(handle, "_callback", None)
     task: Any = getattr(callback, "__self__", None)
-    if isinstance(task, asyncio.Task):
-        coroutine: Any = task.get_coro()
-        return f"{task.get_name()} {getattr(coroutine, '__qualname__', '')}"
+    if hasattr(task, "get_coro"):
+        return f"{task.get_name()} {getattr(task.get_coro(), '__qualname__', '')}"
     return getattr(callback, "__qualname__", repr(callback))
 
 
