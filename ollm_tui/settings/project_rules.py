@@ -72,6 +72,7 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
     ),
     "what runs by itself": ("hooks.*",),
     "what is sent of other sessions": ("search.retrieval", "search.embeddingModel"),
+    "which files hold instructions": ("context.instructionFiles",),
     "which screen you see": ("ui.plain",),
     "your keys": ("keymap.*",),
 }

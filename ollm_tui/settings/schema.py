@@ -121,12 +121,14 @@ class Compression(Group, frozen=True):
 
 
 class Context(Group, frozen=True):
-    """The window of the model."""
+    """The window of the model, and what is in every prompt."""
 
     window: Literal["auto"] | Window = "auto"
     """Tokens of context to ask the server for; auto takes what model and machine allow."""
     output_reserve: SmallShare = 0.15
     """Share of the window kept free for the answer."""
+    instruction_files: tuple[Line, ...] = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+    """Files with a project's instructions; in each folder the first one that is there is read."""
 
 
 class LoopDetection(Group, frozen=True):
@@ -366,7 +368,7 @@ class Settings(Group, frozen=True):
     compression: Compression = Compression()
     """How older messages are summarised in the context when it fills up."""
     context: Context = Context()
-    """The window of the model."""
+    """The window of the model, and what is in every prompt."""
     loop_detection: LoopDetection = LoopDetection()
     """When a turn that repeats itself is paused."""
     file_discovery: FileDiscovery = FileDiscovery()

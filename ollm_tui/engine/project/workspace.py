@@ -342,6 +342,10 @@ class Workspace:
             self.additions.start()
         conversation.when_closed = forget
         conversation.heard.subscribe(lambda event: self.events.publish(event, session_id))
+        met = set[str]()
+        conversation.when_touched = lambda notes, paths: self.project.touched(
+            notes, paths, met, session_id
+        )
         if self.settings.search.retrieval:
             conversation.recall = lambda words: self.history.recall.for_prompt(words, session_id)
         self._open[session_id] = conversation
