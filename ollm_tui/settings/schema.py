@@ -352,6 +352,8 @@ class Interface(Group, frozen=True):
     """Show when each message was said."""
     plain: bool = False
     """No frames, colours or symbols, for screen readers and simple terminals."""
+    suggest_modes: bool = False
+    """Suggest a mode that fits what was sent, by its form; it is never changed by itself."""
 
 
 class Settings(Group, frozen=True):
