@@ -217,6 +217,10 @@ async def _conversation(
     workspace = background.open_workspace()
     if workspace.hooks:
         workspace.hooks.told.subscribe(_tell_about_hook)
+    if host := workspace.additions.extensions:
+        host.told.subscribe(_tell_about_extension)
+    if arguments.output == "stream-json":
+        workspace.events.subscribe(_front_end(arguments).hear)
     conversation: Conversation | None = None
     try:
         conversation, problems = await _open(workspace, arguments)
@@ -227,6 +231,10 @@ async def _conversation(
 
 def _tell_about_hook(notice: HookNotice) -> None:
     sys.stderr.write(f"ollm: hook {visible(notice.hook.key)}: {visible(notice.words)}\n")
+
+
+def _tell_about_extension(words: str) -> None:
+    sys.stderr.write(f"ollm: {visible(words)}\n")
 
 
 async def _close(workspace: Workspace, conversation: Conversation) -> None:
@@ -244,7 +252,9 @@ async def _answer(conversation: Conversation, asked: Asked, arguments: Namespace
 
     conversation.on_overflow = arguments.on_overflow
     turn = with_room(conversation, conversation.send(asked.text, asked.attachments))
-    code = await _front_end(arguments).show(turn)
+    front = _front_end(arguments)
+    with contextlib.redirect_stdout(sys.stderr):  # what extensions print is no part of the answer
+        code = await front.show(turn)
     if notice := await length_notice(conversation):
         sys.stderr.write(f"ollm: {notice} (without -c a new session begins)\n")
     return code

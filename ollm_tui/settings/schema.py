@@ -65,7 +65,25 @@ HookEvent = Literal[
     "after-tool",
     "pre-compress",
     "post-compress",
+    "session-created",
+    "message-recorded",
+    "tool-call-recorded",
+    "session-saved",
+    "snapshot-created",
+    "auto-snapshot-created",
+    "snapshot-restored",
+    "snapshot-deleted",
+    "snapshot-error",
+    "compressed",
+    "compression-skipped",
+    "compression-error",
+    "checkpoint-created",
+    "checkpoint-aged",
+    "loop-paused",
 ]
+"""When hooks run. What the first seven print becomes context; the others only hear."""
+TURN_HOOKS = frozenset(get_args(HookEvent)[:7])
+"""The events that wait for their hooks."""
 
 DEFAULT_DATA_DIR = "~/.ollm/sessions"
 _SECONDS_PER_UNIT = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}

@@ -53,7 +53,8 @@ def about(entry: ContextEntry) -> str:
     }
     if entry.is_users_own:
         return "your note"
-    return known.get(kind, f"from {'a hook' if entry.source == 'hook' else entry.source}")
+    sources = {"hook": "from a hook", "extension": "from an extension"}
+    return known.get(kind, sources.get(entry.source, f"from {entry.source}"))
 
 
 def _notes(header: Session) -> Iterator[Section]:

@@ -91,14 +91,15 @@ class Conversation(HeldSession):
         # Hooks and tools change the metadata in the middle of a turn, where `change_metadata` of
         # this class refuses: they get the one of the session.
         in_turn = self._notes_in_turn = ConversationNotes(self, super().change_metadata)
-        self._hooks = ConversationHooks(self, in_turn, hooks)
+        self.hooks = ConversationHooks(self, in_turn, hooks)
+        """Runs the user's hooks, and takes what extensions add to prompts."""
         self.compression = ConversationCompression(
             self,
             self._context,
             settings,
             self.check_free,
             self.snapshots.before,
-            self._hooks.run,
+            self.hooks.run,
             self.snapshots.drop,
         )
         self.tools = ConversationTools(
@@ -107,7 +108,7 @@ class Conversation(HeldSession):
             settings,
             super().change_metadata,
             self.snapshots.before,
-            self._hooks.run,
+            self.hooks.run,
             self._touch,
         )
         # Only now: the tools need the snapshots, which remember the files that tools change.
@@ -277,7 +278,7 @@ class Conversation(HeldSession):
             self._turn.cancel()
         else:
             self.compression.stop()
-            self._hooks.stop()
+            self.hooks.stop()
 
     async def _ask(
         self, text: str, attachments: Sequence[Attachment], parent_id: str | None
@@ -337,7 +338,7 @@ class Conversation(HeldSession):
                         self.heard.publish(event)
                     yield event
             await self.snapshots.check_thresholds(refused)
-            await self._hooks.after_turn(reply)
+            await self.hooks.after_turn(reply)
         finally:
             self._end_turn()
 
@@ -350,7 +351,7 @@ class Conversation(HeldSession):
         """The check of the prompt that ends with `last`; hooks run before the first of a turn."""
         self._context.begin_turn(last)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
-        prepare = self._hooks.before_turn if last is question else None
+        prepare = self.hooks.before_turn if last is question else None
         return PromptCheck(self._context, last, make_room, self._narrow, prepare)
 
     async def _narrow(self, window: int) -> None:

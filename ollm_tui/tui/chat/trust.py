@@ -45,10 +45,9 @@ async def _look_around(chat: ChatPort) -> None:
     elif found:
         await _ask(chat, _about_instructions(chat, found))
     if host := chat.app.workspace.additions.extensions:
-        bar = await bar_of(chat)
-        if not bar.hears_extensions:
-            bar.hears_extensions = True
-            host.told.subscribe(lambda words: _note(chat, words))
+        from ollm_tui.tui.extensions.arrival import welcome
+
+        welcome(chat, host)
     if mcp := chat.app.workspace.additions.mcp:
         from ollm_tui.tui.mcp.commands import question
 
@@ -227,11 +226,6 @@ async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
 
     words = f"Your settings have a hook for {hook.event}: {hook.command}. Run it?"
     await _ask(chat, Question(f"hook {hook.command}", words, FOR_GOOD, shown.text, give))
-
-
-def _note(chat: ChatPort, words: str) -> None:
-    """Show in the stream that an extension was switched off."""
-    chat.front().transcript.add(Entry(f"extension-{time.monotonic_ns()}", "note", words))
 
 
 def _listen(chat: ChatPort, bar: TrustQuestion, hooks: Hooks) -> None:

@@ -92,8 +92,6 @@ class TrustQuestion(Static, can_focus=True):
         self._is_reached = False
         self.is_listening = False
         """Whether somebody listens to what hooks report."""
-        self.hears_extensions = False
-        """Whether somebody listens to what becomes of extensions."""
         self.display = False
 
     def ask(self, question: Question) -> None:
