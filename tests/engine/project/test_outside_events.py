@@ -25,8 +25,8 @@ OF_THE_SEEDS = frozenset(
 )
 
 
-WORDS = (REPOSITORY / "README.md").read_text(encoding="utf-8").split()
-LONG = [says(" ".join(WORDS[number * 150 :][:150])) for number in range(7)]
+WORDS = (REPOSITORY / "docs" / "guide.md").read_text(encoding="utf-8").split()
+LONG = [says(" ".join(WORDS[number * 400 :][:400])) for number in range(7)]
 
 
 def test_every_event_is_documented_and_hooks_can_run_at_those_of_the_seeds() -> None:
