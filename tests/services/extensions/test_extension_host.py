@@ -21,6 +21,7 @@ from ollm_tui.services.extensions.extension_host import (
 from ollm_tui.settings.schema import ExtensionSettings
 from ollm_tui.tools.added.extension_tool import extension_tools
 from tests.conftest import REPOSITORY
+from tests.stand_ins.installed_extension import install
 
 NEVER = threading.Event()
 
@@ -119,15 +120,8 @@ async def test_the_examples_are_found_and_used_once_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("todo", "outline"):
-        folder = REPOSITORY / "examples" / f"ollm-{name}"
-        (tmp_path / f"ollm_{name}.py").write_text((folder / f"ollm_{name}.py").read_text())
-        facts = tmp_path / f"ollm_{name}-1.0.0.dist-info"
-        facts.mkdir()
-        (facts / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: ollm-{name}\nVersion: 1.0.0\n"
-        )
-        kind = name.capitalize()
-        (facts / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = ollm_{name}:{kind}\n")
+        file = REPOSITORY / "examples" / f"ollm-{name}" / f"ollm_{name}.py"
+        install(tmp_path, name, file.read_text(), name.capitalize())
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert [(each.name, each.version) for each in installed({})] == [
         ("outline", "1.0.0"),
