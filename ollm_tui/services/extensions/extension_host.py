@@ -161,9 +161,11 @@ class ExtensionHost:
                 return await self.text(name, exporter.export, session)
         return None
 
-    async def text(self, name: str, call: Callable[..., object], *arguments: object) -> str:
-        """Call something that returns a text. ExtensionFailed."""
-        result = await self.call(name, call, *arguments)
+    async def text(
+        self, name: str, call: Callable[..., object], *arguments: object, may_refuse: bool = False
+    ) -> str:
+        """Call something that returns a text. ExtensionFailed; OutputRefused, where that may be."""
+        result = await self.call(name, call, *arguments, may_refuse=may_refuse)
         if not isinstance(result, str):
             raise self.switch_off(name, f"it returned {type(result).__name__}, not a text")
         return clean(result[:MOST_CHARACTERS])
@@ -173,7 +175,8 @@ class ExtensionHost:
         for name in [name for name in self._loaded if self._hears(name, "check_output")]:
             check = getattr(self._loaded[name], "check_output", None)
             try:
-                output = await self.text(name, check, tool, output) if check else output
+                if check:
+                    output = await self.text(name, check, tool, output, may_refuse=True)
             except OutputRefused as error:
                 return f"[withheld by the extension {name}: {clean(str(error))[:LONGEST_REASON]}]"
             except ExtensionFailed:
@@ -228,8 +231,17 @@ class ExtensionHost:
             except ExtensionFailed:
                 continue
 
-    async def call(self, name: str, call: Callable[..., T], *arguments: object) -> T:
-        """Call something in a thread that is abandoned when it takes too long. ExtensionFailed."""
+    async def call(
+        self,
+        name: str,
+        call: Callable[..., T],
+        *arguments: object,
+        seconds: float | None = None,
+        may_refuse: bool = False,
+    ) -> T:
+        """Call something in a thread that is abandoned when it takes too long. ExtensionFailed; or
+        OutputRefused, where that may be."""
+        seconds = seconds or self.limit_seconds
         if name in self._failed:
             raise ExtensionFailed(self._failed[name])
         loop = asyncio.get_running_loop()
@@ -245,13 +257,13 @@ class ExtensionHost:
 
         threading.Thread(target=work, name=f"extension {name}", daemon=True).start()
         try:
-            return await asyncio.wait_for(done, self.limit_seconds)
-        except OutputRefused:
-            raise
+            return await asyncio.wait_for(done, seconds)
         except TimeoutError:
-            why = f"it took longer than {self.limit_seconds:g} s"
+            why = f"it took longer than {seconds:g} s"
             raise self.switch_off(name, why) from None
         except Exception as error:
+            if isinstance(error, OutputRefused) and may_refuse:
+                raise
             raise self.switch_off(name, f"{type(error).__name__}: {error}") from error
 
     def switch_off(self, name: str, why: str) -> ExtensionFailed:

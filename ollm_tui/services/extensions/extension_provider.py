@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -27,7 +25,8 @@ INACTIVITY_SECONDS = 120.0
 
 
 class AddedProvider:
-    """Asks a server of an extension, each time in a thread that is abandoned when it hangs."""
+    """Asks a server of an extension piece by piece, each in a thread that is abandoned when it
+    hangs."""
 
     def __init__(
         self,
@@ -49,20 +48,11 @@ class AddedProvider:
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """Yield the answer as it is written. Unavailable if the extension fails."""
         messages = [{"role": each.role, "text": each.text} for each in request.messages]
-        pieces = _Pieces(lambda: self._provider.answer(request.model, messages))
-        try:
-            while True:
-                async with asyncio.timeout(self._inactivity_seconds):
-                    piece = await pieces.next()
-                if piece is None:
-                    break
-                yield TextDelta(clean(piece))
-        except TimeoutError:
-            raise self._failed(f"it yielded nothing for {self._inactivity_seconds:g} s") from None
-        except PieceFailed as error:
-            raise self._failed(str(error)) from error
-        finally:
-            pieces.abandon()
+        answer = await self._call(lambda: iter(self._provider.answer(request.model, messages)))
+        while (piece := await self._call(next, answer, None)) is not None:
+            if not isinstance(piece, str):
+                raise self._failed(f"it yielded {type(piece).__name__}, not a text")
+            yield TextDelta(clean(piece))
         yield Completed(finish="stop", model=request.model)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
@@ -76,10 +66,7 @@ class AddedProvider:
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the models. Unavailable if the extension fails."""
-        try:
-            names: object = await self._host.call(self._extension, self._provider.models)
-        except ExtensionFailed as error:
-            raise Unavailable(f"{self.name}: {error}", "the extension is switched off") from error
+        names = await self._call(self._provider.models, seconds=self._host.limit_seconds)
         try:
             known = msgspec.convert(names, tuple[str, ...])
         except msgspec.ValidationError:
@@ -101,54 +88,21 @@ class AddedProvider:
     async def close(self) -> None:
         """There is nothing to close."""
 
+    async def _call(
+        self, call: Callable[..., Any], *arguments: object, seconds: float | None = None
+    ) -> Any:
+        """Call the extension. Unavailable if that fails."""
+        seconds = seconds or self._inactivity_seconds
+        try:
+            return await self._host.call(self._extension, call, *arguments, seconds=seconds)
+        except ExtensionFailed as error:
+            raise self._failed(str(error)) from error
+
     def _failed(self, why: str) -> Unavailable:
         self._host.switch_off(self._extension, why)
         return Unavailable(
             f"the extension {self._extension} failed: {why}", "choose another model: F7"
         )
-
-
-class PieceFailed(Exception):
-    """Raised when a server of an extension raised, or yielded what is no text."""
-
-
-class _Pieces:
-    """What an iterable yields in a thread of its own, one piece at a time."""
-
-    def __init__(self, start: Callable[[], Iterable[str]]) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._arrived = asyncio.Queue[str | None | PieceFailed]()
-        self._is_abandoned = False
-        threading.Thread(target=self._run, args=(start,), daemon=True).start()
-
-    async def next(self) -> str | None:
-        """Wait for the next piece; None after the last. PieceFailed."""
-        piece = await self._arrived.get()
-        if isinstance(piece, PieceFailed):
-            raise piece
-        return piece
-
-    def abandon(self) -> None:
-        """Take no more pieces; the thread ends with the next one it has."""
-        self._is_abandoned = True
-
-    def _run(self, start: Callable[[], Iterable[Any]]) -> None:
-        try:
-            for piece in start():
-                if self._is_abandoned:
-                    return
-                if not isinstance(piece, str):
-                    raise TypeError(f"it yielded {type(piece).__name__}, not a text")
-                self._put(piece)
-            self._put(None)
-        except BaseException as error:
-            self._put(PieceFailed(f"{type(error).__name__}: {error}"))
-
-    def _put(self, piece: str | PieceFailed | None) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._arrived.put_nowait, piece)
-        except RuntimeError:
-            pass  # the program has ended meanwhile
 
 
 def added_providers(host: ExtensionHost) -> Sequence[AddedProvider]:

@@ -19,6 +19,7 @@ from ollm_tui.extension_api import (
     ExtensionProvider,
     ExtensionTheme,
     ExtensionTool,
+    OutputRefused,
 )
 from ollm_tui.services.extensions.extension_host import GROUP, ExtensionFailed, ExtensionHost
 from ollm_tui.services.extensions.extension_provider import AddedProvider
@@ -37,6 +38,10 @@ def hangs(*_: object) -> Any:
 
 def leaves(*_: object) -> Any:
     raise SystemExit(3)
+
+
+def refuses(*_: object) -> Any:
+    raise OutputRefused("not here")
 
 
 def garbage(*_: object) -> Any:
@@ -136,7 +141,7 @@ PLACES = (of_tool, of_command, of_exporter, of_context, of_check, of_event, of_m
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("do", (raises, hangs, leaves, garbage))
+@pytest.mark.parametrize("do", (raises, hangs, leaves, refuses, garbage))
 async def test_it_is_named_and_switched_off_wherever_it_fails(
     place: Callable[[ExtensionHost], Any], do: Callable[..., Any]
 ) -> None:
@@ -145,8 +150,8 @@ async def test_it_is_named_and_switched_off_wherever_it_fails(
         await place(host)
     except (ExtensionFailed, OllmError):
         pass  # told below
-    if place is of_event and do is garbage:
-        assert told == [], "what a listener returns is nobody's business"
+    if (place, do) in ((of_event, garbage), (of_check, refuses)):
+        assert told == [], "what a listener returns is nobody's business, and a check may refuse"
         return
     assert len(told) == 1 and told[0].startswith("extension x is switched off: ")
     assert "\x1b" not in told[0] and "\n" not in told[0]
