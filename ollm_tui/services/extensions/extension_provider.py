@@ -52,7 +52,7 @@ class AddedProvider:
         while (piece := await self._call(next, answer, None)) is not None:
             if not isinstance(piece, str):
                 raise self._failed(f"it yielded {type(piece).__name__}, not a text")
-            yield TextDelta(clean(piece))
+            yield TextDelta(piece)
         yield Completed(finish="stop", model=request.model)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:

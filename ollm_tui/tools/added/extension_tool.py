@@ -44,6 +44,7 @@ class AddedTool:
             effect=self._tool.policy,
             title=f"use the extension {self._extension}",
             subject=f"{self._tool.name} {given}",
+            is_outside=True,
         )
         return Planned(action, work)
 
