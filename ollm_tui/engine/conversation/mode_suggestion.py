@@ -63,14 +63,14 @@ def _of_question(question: Message) -> Iterator[ModeSuggestion]:
         return
     if _HUNK.search(text):
         share = sum(map(bool, map(_OF_DIFF.match, lines))) / len(lines)
-        yield ModeSuggestion("reviewer", share, "what you sent is a diff")
+        yield ModeSuggestion("reviewer", share, "you sent a diff")
     frames = [index for index, line in enumerate(lines) if _FRAME.match(line)]
     if frames and any(map(is_error, lines)):
         # A line of code may follow each frame; the error and what it is about stand around them.
         share = min(1.0, (frames[-1] - frames[0] + 3) / len(lines))
-        yield ModeSuggestion("debugger", share, "what you sent is a stack trace")
+        yield ModeSuggestion("debugger", share, "you sent a stack trace")
     if (steps := sum(map(bool, map(_STEP.match, lines)))) > 1:
-        yield ModeSuggestion("planning", steps / len(lines), "what you sent is a list of steps")
+        yield ModeSuggestion("planning", steps / len(lines), "you sent a list of steps")
 
 
 def _of_calls(answers: Sequence[Message], mode: Mode) -> Iterator[ModeSuggestion]:

@@ -9,7 +9,7 @@ from ollm_tui.tui.chat.trust import bar_of
 from ollm_tui.tui.chat.trust_question import MODE, Question
 from ollm_tui.tui.chat.words import MODE_DISMISSED, MODE_LATER
 
-_USE, _NEVER = "use", "not here"
+_USE, _NEVER = "use", "no"
 
 
 class DismissedModes(set[str]):
@@ -33,7 +33,8 @@ async def suggest(chat: ChatPort) -> None:
         chat.lines.show_facts()
         return f"{visible(found.mode)} from the next message on"
 
-    words = f"Mode {found.mode}? {found.reason.capitalize()} ({found.confidence:.0%})."
+    sure = f"{100 * found.confidence:.0f} %"
+    words = f"Mode {found.mode}? {found.reason.capitalize()} ({sure})."
     answers = {"y": _USE, "n": _NEVER}
     question = Question(MODE, words, answers, "", give, later=MODE_LATER, is_brief=True)
     (await bar_of(chat)).ask(question)

@@ -34,10 +34,10 @@ async def test_nothing_is_suggested_unless_the_setting_is_on(open_app: OpenApp) 
 
 
 async def test_one_line_suggests_and_y_takes_it_recorded_as_automatic(open_app: OpenApp) -> None:
-    async with open_app(SCRIPT, settings=ON, size=(100, 30)) as (app, pilot):
+    async with open_app(SCRIPT, settings=ON, size=(80, 24)) as (app, pilot):
         await paste(app, pilot)
-        assert asked(app).startswith("Mode reviewer? What you sent is a diff (")
-        assert "Alt+A, then   y use   n not here" in asked(app) and "\n" not in asked(app)
+        assert asked(app).startswith("Mode reviewer? You sent a diff (100 %).")
+        assert "Alt+A, then   y use   n no" in asked(app) and "\n" not in asked(app)
         assert app.conversation and app.conversation.mode.name == "assistant", "never by itself"
         await pilot.press("alt+a", "y")
         await settled(app, pilot)
