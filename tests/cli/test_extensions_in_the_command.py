@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ def test_an_installed_extension_works_in_every_place(run_ollm: Run, tmp_path: Pa
     heard = (tmp_path / "heard").read_text().split()
     assert {"session-created", "turn-started", "turn-finished"} <= set(heard)
 
-    script = [[{"tool": "forecast", "args": {}}], [{"text": "Take a hat."}]]
+    script: list[Any] = [[{"tool": "forecast", "args": {}}], [{"text": "Take a hat."}]]
     used = run_ollm("-p", "weather?", "--output", "json", script=script, **places)
     assert used.returncode == 0, used.stderr
     session = json.loads(used.stdout)["sessionId"]

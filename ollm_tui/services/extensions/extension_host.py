@@ -7,7 +7,6 @@ is no boundary of security.
 from __future__ import annotations
 
 import asyncio
-import collections.abc
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,6 +44,9 @@ MOST_CHARACTERS = 1_000_000
 LONGEST_REASON = 200
 MOST_CONTEXT = 8_000
 """The most characters of one entry of the context."""
+
+_CALLABLE = get_origin(Callable[..., object])
+"""What a field that can be called has as the origin of its type."""
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -284,7 +286,7 @@ def _wrong_field(entry: object) -> str:
         origin = get_origin(hint) or hint
         if origin is Literal:
             is_right = value in get_args(hint)
-        elif origin is collections.abc.Callable:
+        elif origin is _CALLABLE:
             is_right = callable(value)
         else:
             is_right = isinstance(value, origin)
