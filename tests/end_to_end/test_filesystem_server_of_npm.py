@@ -13,13 +13,7 @@ import pytest
 
 from tests.conftest import LONG
 from tests.end_to_end.terminal import Terminal
-from tests.end_to_end.test_tools_with_a_real_model import (
-    CTRL_Q,
-    MODEL,
-    MODELS,
-    parts_of,
-    until_it_has_answered,
-)
+from tests.end_to_end.test_tools_with_a_real_model import CTRL_Q, parts_of
 
 SERVER = "@modelcontextprotocol/server-filesystem"
 
@@ -68,26 +62,3 @@ def test_a_scripted_model_writes_through_it_after_a_yes(home: Path, tmp_path: Pa
     results = [part for part in parts_of(home) if part["type"] == "tool-result"]
     assert [part["name"] for part in results] == ["files.write_file"] * 2
     assert [bool(part.get("isError")) for part in results] == [False, True]
-
-
-@pytest.mark.model
-@pytest.mark.skipif(not any(MODELS.glob("*")), reason=f"{MODEL} is not here: make test-long")
-def test_a_small_real_model_writes_through_it_after_a_yes(home: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    configured(home, folder)
-    (home / "models").symlink_to(MODELS)
-    file = folder / "hello.txt"
-    arguments = ("--provider", "embedded", "--model", MODEL)
-    with Terminal(home, None, *arguments, size=(160, 30)) as terminal:
-        terminal.wait_for(MODEL, "Type a message")
-        terminal.type(f"Use the tool files_write_file: write hi into the file {file}\r")
-        terminal.wait_for("use the MCP server files", "hello.txt", "y yes")
-        assert not file.exists()
-        terminal.settle(1)
-        terminal.type("y")
-        until_it_has_answered(terminal)
-        terminal.type(CTRL_Q)
-        assert terminal.ended() == 0
-    assert "hi" in file.read_text()
-    assert "files.write_file" in {part.get("name") for part in parts_of(home)}
