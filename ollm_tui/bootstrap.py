@@ -96,21 +96,22 @@ def open_workspace(
         )
         workspace.additions.mcp = open_mcp(loaded, environ, trust)
         workspace.additions.environ = environ
-        workspace.additions.extensions = open_extensions(settings)
-        if host := workspace.additions.extensions:
+        workspace.additions.extensions = providers.extensions
+        if host := providers.extensions:
             workspace.events.subscribe(host.hear)
     return workspace
 
 
-def open_extensions(settings: Settings) -> ExtensionHost | None:
-    """Make the host of extensions; None where none is installed."""
+def open_extensions(settings: Settings, environ: Mapping[str, str]) -> ExtensionHost | None:
+    """Make the host of extensions, which are loaded when needed; None where none is installed."""
     from importlib.metadata import entry_points
 
     if not entry_points(group="ollm.extensions"):
         return None
     from ollm_tui.services.extensions.extension_host import ExtensionHost
+    from ollm_tui.services.redaction.redactor import Redactor
 
-    return ExtensionHost(settings.extensions)
+    return ExtensionHost(settings.extensions, redact=Redactor.knowing(environ).redact)
 
 
 def open_mcp(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> McpServers | None:
@@ -148,7 +149,9 @@ def open_prompt_memory(loaded: Loaded, *, ephemeral: bool = False) -> PromptMemo
 
 def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
     """Open only the providers, for commands that need no store."""
-    return Providers(loaded.settings, environ, loaded.locations.home / "models")
+    providers = Providers(loaded.settings, environ, loaded.locations.home / "models")
+    providers.extensions = open_extensions(loaded.settings, environ)
+    return providers
 
 
 def open_jobs(
@@ -207,9 +210,25 @@ class Providers:
         self._made: dict[str, Provider] = {}
         self._regions: dict[str, str] = {}
         """Regions that were chosen since the program began, by provider."""
+        self.extensions: ExtensionHost | None = None
+        """Extensions, which may bring further providers; these are used only when named."""
 
     def names(self) -> list[str]:
         """Return the names of all providers, in the order they are tried."""
+        return [*self._own_names(), *self._added()]
+
+    def _added(self) -> dict[str, Provider]:
+        """The providers of extensions that are loaded by now, without names that are taken."""
+        if self.extensions is None or not self.extensions.has_started:
+            return {}
+        from ollm_tui.services.extensions.extension_provider import added_providers
+
+        own = self._own_names()
+        return {
+            each.name: each for each in added_providers(self.extensions) if each.name not in own
+        }
+
+    def _own_names(self) -> list[str]:
         names = dict.fromkeys((*self._settings.providers, *BUILT_IN_PROVIDERS))
         if SCRIPT_VARIABLE in self._environ:
             names = {"scripted": None, **names}
@@ -217,6 +236,10 @@ class Providers:
 
     async def get(self, name: str) -> Provider:
         """Return a provider. UsageError if the name is unknown, ProviderError if it is unusable."""
+        if name not in self.names() and self.extensions:
+            await self.extensions.until_started()
+        if added := self._added().get(name):
+            return added
         if name not in self.names():
             known = ", ".join(self.names())
             raise UsageError(f"there is no provider {name!r}", f"there are: {known}")
@@ -256,7 +279,7 @@ class Providers:
 
     async def _first_available(self) -> tuple[Provider, Missed | None]:
         """Return the first provider that can be used here, and which one was missed."""
-        first = next(name for name in self.names() if self._is_here(name))
+        first = next(name for name in self._own_names() if self._is_here(name))
         if first != "ollama":
             return await self.get(first), None
         ollama = await self.get(first)
@@ -281,7 +304,7 @@ class Providers:
     async def _first_with(self, model: str, other_than: Provider) -> Provider:
         """Return the first other provider that has a model. ModelMissing if none has, or only one
         that would send away what is said."""
-        for name in sorted(self.names(), key=self._is_here, reverse=True):
+        for name in sorted(self._own_names(), key=self._is_here, reverse=True):
             try:
                 candidate = await self.get(name)
             except ProviderError:

@@ -67,7 +67,25 @@ HookEvent = Literal[
     "after-tool",
     "pre-compress",
     "post-compress",
+    "session-created",
+    "message-recorded",
+    "tool-call-recorded",
+    "session-saved",
+    "snapshot-created",
+    "auto-snapshot-created",
+    "snapshot-restored",
+    "snapshot-deleted",
+    "snapshot-error",
+    "compressed",
+    "compression-skipped",
+    "compression-error",
+    "checkpoint-created",
+    "checkpoint-aged",
+    "loop-paused",
 ]
+"""When hooks run. What the first seven print becomes context; the others only hear."""
+TURN_HOOKS = frozenset(get_args(HookEvent)[:7])
+"""The events that wait for their hooks."""
 
 DEFAULT_DATA_DIR = "~/.ollm/sessions"
 _SECONDS_PER_UNIT = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -123,12 +141,14 @@ class Compression(Group, frozen=True):
 
 
 class Context(Group, frozen=True):
-    """The window of the model."""
+    """The window of the model, and what is in every prompt."""
 
     window: Literal["auto"] | Window = "auto"
     """Tokens of context to ask the server for; auto takes what model and machine allow."""
     output_reserve: SmallShare = 0.15
     """Share of the window kept free for the answer."""
+    instruction_files: tuple[Line, ...] = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+    """Files with a project's instructions; in each folder the first one that is there is read."""
 
 
 class LoopDetection(Group, frozen=True):
@@ -359,6 +379,8 @@ class Interface(Group, frozen=True):
     """Show when each message was said."""
     plain: bool = False
     """No frames, colours or symbols, for screen readers and simple terminals."""
+    suggest_modes: bool = False
+    """Suggest a mode that fits what was sent, by its form; it is never changed by itself."""
 
 
 class Settings(Group, frozen=True):
@@ -375,7 +397,7 @@ class Settings(Group, frozen=True):
     compression: Compression = Compression()
     """How older messages are summarised in the context when it fills up."""
     context: Context = Context()
-    """The window of the model."""
+    """The window of the model, and what is in every prompt."""
     loop_detection: LoopDetection = LoopDetection()
     """When a turn that repeats itself is paused."""
     file_discovery: FileDiscovery = FileDiscovery()

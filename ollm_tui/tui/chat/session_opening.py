@@ -47,7 +47,9 @@ class SessionOpening:
         except OllmError as error:
             self._tell_failure(error)
         else:
-            host.show_conversation(conversation, (*app.warnings, *problems))
+            extensions = app.workspace.additions.extensions
+            missing = (app.theme_problem,) if app.theme_problem and not extensions else ()
+            host.show_conversation(conversation, (*missing, *app.warnings, *problems))
             app.note_opened()
             self._look_for_jobs(host.chat)
             if app.memory.sidebar_is_open():

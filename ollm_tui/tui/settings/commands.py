@@ -26,7 +26,7 @@ def settings(chat: ChatPort, _argument: str) -> None:
         chat.transcript.restyle(chat.app.transcript_styles)
         chat.transcript.show_details = ui.timestamps
 
-    chat.ask(SettingsScreen(load, apply, os.environ))
+    chat.ask(SettingsScreen(load, apply, os.environ, chat.app.further_themes))
 
 
 def read_again(chat: ChatPort) -> Loaded:
@@ -48,7 +48,7 @@ async def theme(chat: ChatPort, argument: str) -> None:
             await chat.attempt(lambda: _keep_theme(chat, name))
 
     current = chat.app.loaded.settings.ui.theme
-    chat.ask(ThemePicker(current, os.environ), keep)
+    chat.ask(ThemePicker(current, os.environ, chat.app.further_themes), keep)
 
 
 async def _keep_theme(chat: ChatPort, name: str) -> None:
