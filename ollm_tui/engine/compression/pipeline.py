@@ -57,7 +57,7 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS_TO_SHRINK = 4
 """How often checkpoints that turn out too large are cut down before the draft is judged."""
-SHRINK_MORE = 0.9
+SHRINK_MORE = 0.97
 """Checkpoints are cut below the cap by this factor: a low estimate will be low again."""
 
 NOT_SMALLER = CompressionSkipped(
