@@ -13,7 +13,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from bench.transcripts import FORM, messages_in, text_of, whole
-from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.message import Message, ToolResultPart
 from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
 from ollm_tui.engine.compression.ledger.ledger_names import names_in
 
@@ -76,11 +76,13 @@ def by_ends(messages: Sequence[Message], room: int) -> str:
         most = (low + high + 1) // 2
         fits = sum(min(len(text), most) + 1 for text in texts) <= room
         low, high = (most, high) if fits else (low, most - 1)
-    cut = (
-        text if len(text) <= low else f"{text[: low * 2 // 3]} … {text[len(text) - low // 3 :]}"
-        for text in texts
-    )
-    return "\n".join(cut)
+    return "\n".join(_ends(text, low) for text in texts)
+
+
+def _ends(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 2 // 3]} … {text[len(text) - most // 3 :]}"
 
 
 def by_tail(messages: Sequence[Message], room: int) -> str:
@@ -88,9 +90,36 @@ def by_tail(messages: Sequence[Message], room: int) -> str:
     return whole(messages)[-room:]
 
 
+def by_simple(messages: Sequence[Message], room: int) -> str:
+    """What a few lines can do: paths, the user's words, the last errors, and the ends of every
+    message, newer ones longer."""
+    paths = (
+        value
+        for message in messages
+        for call in message.tool_calls
+        for key, value in call.args.items()
+        if "path" in key or "file" in key
+    )
+    parts = [" ".join(dict.fromkeys(map(str, paths)))[-room // 6 :]]
+    parts += [_ends(m.text, room // 20) for m in messages if m.role == "user"][-5:]
+    failed = [text_of(message)[-200:] for message in messages if _has_failed(message)]
+    parts += failed[-4:]
+    left = room - sum(len(part) + 1 for part in parts)
+    for place, message in enumerate(reversed(messages)):
+        text = _ends(text_of(message), left // max(3, (len(messages) - place) // 2))
+        left -= len(text) + 1
+        parts.append(text)
+    return "\n".join(parts)[:room]
+
+
+def _has_failed(message: Message) -> bool:
+    return any(isinstance(part, ToolResultPart) and part.is_error for part in message.parts)
+
+
 WAYS: dict[str, Way] = {
     "ledger": by_ledger,
     "three in a row": by_three,
+    "simple": by_simple,
     "head and tail": by_ends,
     "tail": by_tail,
     "full text": lambda messages, _room: whole(messages),

@@ -320,7 +320,7 @@ async def test_of_old_outputs_only_as_many_are_cut_short_as_room_is_needed(
     for number in range(10):
         call = ToolCallPart(f"c{number}", "read_file", {"path": f"part_{number}.txt"})
         await add(conversation, "assistant", call)
-        output = f"begin {number}\n{lines(1_000)}"
+        output = f"begin {number}\n{lines(1_400)}"
         await add(conversation, "tool", ToolResultPart(f"c{number}", "read_file", output))
     await add(conversation, "user", Text("And then?"))
     await add(conversation, "assistant", Text("We will see."))

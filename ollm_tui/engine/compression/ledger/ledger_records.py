@@ -36,7 +36,9 @@ _COMMANDS = frozenset(("command", "cmd", "code", "script", "commandline", "shell
 _CHANGES = ("write", "edit", "create", "replace", "insert", "append", "patch", "move", "rename")
 """Parts of the names of tools that change the files they name."""
 _RUNS = ("exec", "shell", "bash", "run", "terminal", "command")
-_EXIT = re.compile(r"\bexit(?:ed)?(?: with)?[ _]?(?:code|status)?[ :=]{0,2}(-?\d{1,4})\b", re.I)
+_EXIT = re.compile(
+    r"\bexit(?:ed)?(?: with)?[ _]?(?:code|status)?[\"']?[ :=]{0,2}(-?\d{1,4})\b", re.IGNORECASE
+)
 _TESTS = re.compile(r"\b\d+ (?:passed|failed|failing|passing|errors?|skipped)\b|\bRan \d+ tests?\b")
 
 

@@ -65,6 +65,7 @@ def test_files_are_changed_by_writing_tools_and_read_by_others() -> None:
     [
         ("ok\nexit 0 · 1 s", False, "exit 0"),
         ("exit code: 2", False, "exit 2"),
+        ('{"exitCode": 3}', False, "exit 3"),
         ("?", True, "failed"),
     ],
 )
