@@ -42,7 +42,7 @@ _KINDS: Mapping[FactKind, _Kind] = {
     "changed": _Kind("files changed", 0.08, ", "),
     "read": _Kind("files read", 0.07, ", "),
     "command": _Kind("commands", 0.10, "; "),
-    "failed": _Kind("last lines of what failed, newest first", 0.10, head_share=0.3),
+    "failed": _Kind("last lines of what failed, newest first", 0.20, head_share=0.2),
     "test": _Kind("test results, newest first", 0.03, "; "),
     "said": _Kind("the model said, newest first", 0.20, head_share=0.35),
     "name": _Kind("names", 0.22, ", "),
