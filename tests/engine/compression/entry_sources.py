@@ -123,8 +123,8 @@ def _arguments(message: Message) -> str:
 def _given(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield everything that is given under a name, however deep."""
     for key, value in args.items():
-        values: list[object] = list(value) if isinstance(value, list | tuple) else [value]
-        if isinstance(value, list | tuple):
+        values = cast(list[object], value) if isinstance(value, list) else [value]
+        if isinstance(value, list):
             yield key, " ".join(map(str, values))
         for each in values:
             if isinstance(each, dict):
