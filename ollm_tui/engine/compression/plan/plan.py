@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from ollm_tui.core.compression_events import CompressionSkipped, Outcome
 from ollm_tui.core.session.compression import Checkpoint, Compression
 from ollm_tui.core.session.message import Message
-from ollm_tui.core.session.session import next_number
 from ollm_tui.engine.compression.fold.checkpoints import (
     LEAST_CAP,
     LEAST_TOKENS,
     SURE_SHARE,
     Sizes,
-    level_at_age,
 )
 from ollm_tui.engine.compression.plan.elisions import Elisions, end_of, has_data
 from ollm_tui.engine.compression.plan.material import Choice, CompressionRequest, Material
+from ollm_tui.engine.compression.plan.outcomes import outcomes_of_checkpoints, outcomes_of_messages
 from ollm_tui.engine.context.budget import RECENT_SHARE
-from ollm_tui.engine.context.context_view import one_line, title_of
 
 GOAL_SHARE = 0.7
 """Share of the trigger to compress to, so that some exchanges fit before the next time."""
@@ -505,45 +503,3 @@ def _may_be_cut(material: Material, message: Message) -> bool:
 
 def _saved(material: Material, elide: Sequence[tuple[Message, str]], elisions: Elisions) -> int:
     return sum(material.costs[m.id] - elisions.cost(m, facts) for m, facts in elide)
-
-
-def outcomes_of_messages(
-    material: Material, fold: Collection[str], elide: Mapping[str, str], elisions: Elisions
-) -> Iterator[Outcome]:
-    """Yield what becomes of each message, in the order of the prompt."""
-    for message in material.messages:
-        if not material.is_sent(message):
-            continue
-        tokens = material.costs[message.id]
-        title = title_of(message)
-        if message.id in fold:
-            yield Outcome(message.id, "fold", title, tokens, 0)
-        elif message.id in elide:
-            after = elisions.cost(message, elide[message.id])
-            yield Outcome(message.id, "elide", title, tokens, after)
-        else:
-            yield Outcome(message.id, "keep", title, tokens, tokens, _why(material, message))
-
-
-def outcomes_of_checkpoints(
-    material: Material, rolled: Collection[Checkpoint], sizes: Sizes
-) -> Iterator[Outcome]:
-    """Yield what becomes of each older checkpoint; `rolled` go into the new one."""
-    number = next_number(material.metadata)
-    for checkpoint in material.assembly.shortening.checkpoints:
-        title = one_line(checkpoint.summary or checkpoint.facts)
-        tokens = checkpoint.current_tokens
-        level = level_at_age(number - checkpoint.compression_number)
-        if checkpoint in rolled:
-            yield Outcome(checkpoint.id, "age", title, tokens, 0, "checkpoint")
-        elif level < checkpoint.level:
-            after = min(tokens, sizes.at_level(level))
-            yield Outcome(checkpoint.id, "age", title, tokens, after, "checkpoint")
-        else:
-            yield Outcome(checkpoint.id, "keep", title, tokens, tokens, "checkpoint")
-
-
-def _why(material: Material, message: Message) -> str:
-    if material.is_pinned(message):
-        return "pinned"
-    return "yours" if message.role == "user" else "recent"
