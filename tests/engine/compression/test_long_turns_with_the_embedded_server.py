@@ -128,7 +128,8 @@ def sixty_rounds() -> list[list[Step]]:
     for n in range(30):
         path = f"part_{n}.py"
         write = call(2 * n, "write_file", path=path, content=source(n, 25))
-        rounds += [[TextDelta(f"Part {n} next."), write], [call(2 * n + 1, "read_file", path=path)]]
+        rounds.append([TextDelta(f"Part {n} next."), write])
+        rounds.append([call(2 * n + 1, "read_file", path=path)])
     return rounds
 
 
