@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -143,13 +144,29 @@ class Conversation(HeldSession):
         """A view of what the model sees: how much of the window it takes, and with what."""
         return self._context.view()
 
-    def preview(self, change: AnyContextChange) -> ContextView:
-        """The context as a change would make it. UsageError for an unknown message."""
-        return self._context.view_as(self._context.changed(change)[0])
+    async def prepare(self) -> None:
+        """Assemble and count the context in small steps; afterwards `context` takes no time."""
+        await self._context.prepare()
 
-    def preview_model(self, choice: ModelChoice) -> ContextView:
-        """The context as it would be for another model."""
-        return self._context.view_as(choice=choice)
+    async def context_items(self) -> ContextView:
+        """The same view with its items made already, in small steps and in a thread: a long
+        history must not hold up the keys."""
+        await self._context.prepare()
+        view = self._context.view()
+        await asyncio.to_thread(lambda: view.items)
+        return view
+
+    async def preview(self, change: AnyContextChange) -> ContextView:
+        """The context as a change would make it. UsageError for an unknown message."""
+        metadata, _ = self._context.changed(change)
+        view = await asyncio.to_thread(self._context.view_as, metadata)
+        await asyncio.to_thread(lambda: view.items)
+        return view
+
+    async def preview_model(self, choice: ModelChoice) -> ContextView:
+        """The context as it would be for another model. In a thread: everything is counted anew
+        with another vocabulary."""
+        return await asyncio.to_thread(self._context.view_as, choice=choice)
 
     async def change_context(self, change: AnyContextChange) -> MarksRestored:
         """Pin, leave out or fold messages, in one record. Returns the change that undoes it.
@@ -311,6 +328,7 @@ class Conversation(HeldSession):
         try:
             self._context.begin_turn(question)
             self.tools.begin_turn(question.text)
+            await self._context.prepare()
             await self.tools.ready()
             for notice in self._saving_notices():
                 yield notice

@@ -25,7 +25,7 @@ async def breakdown(chat: ChatPort, argument: str) -> None:
     what is in every prompt (`add`, `remove`, `list`, `clear`, `refresh`)."""
     word, _, rest = argument.partition(" ")
     if not argument:
-        _open(chat)
+        await _open(chat)
     elif argument == "show":
         chat.ask(prompt_screen(chat.conversation))
     elif word == "export" and rest.strip():
@@ -81,7 +81,7 @@ async def fold(chat: ChatPort, _argument: str) -> None:
     await _change(chat, "fold")
 
 
-def _open(chat: ChatPort) -> None:
+async def _open(chat: ChatPort) -> None:
     """Open the context screen, and carry out what the user wants when it closes."""
     before = _marks(chat)
 
@@ -94,6 +94,7 @@ def _open(chat: ChatPort) -> None:
             chat.transcript.focus()
             chat.transcript.cursor.move_to(wanted.key)
 
+    await chat.conversation.context_items()
     screen = ContextScreen(chat.conversation, is_busy=lambda: chat.is_busy)
     chat.ask(screen, go)
 

@@ -6,7 +6,9 @@ import asyncio
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -385,3 +387,30 @@ def test_a_new_conversation_never_has_fewer_tokens_than_its_messages(home: Path)
     ModelMemory(home).keep("scripted/m", Learnt(request=-40))
     counter = TokenCounters(home).counter(Scripted(), "m")
     assert counter.count([]).tokens == 0
+
+
+class Meddling(Scripted):
+    """Has something happen in another thread while a message is looked at for the first time."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    @property
+    def name(self) -> str:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile:
+            other = Thread(target=meanwhile)
+            other.start()
+            other.join()
+        return "meddling"
+
+
+def test_what_a_thread_counts_in_the_same_moment_is_not_counted_twice(
+    generic: VocabularyEncoding,
+) -> None:
+    provider, prompt = Meddling(), [SYSTEM, piece("a", ENGLISH)]
+    counter = TokenCounter(provider, "a model", Loaded(generic), ModelMemory(None))
+    provider.meanwhile = lambda: asyncio.run(counter.measured(prompt, (), 1234, has_room=True))
+    counter.count(prompt)
+    assert provider.meanwhile is None
+    assert counter.count(prompt) == PromptCount(counter.count(prompt).parts, "measured")
+    assert counter.count(prompt).tokens == 1234
