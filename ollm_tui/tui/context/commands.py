@@ -61,6 +61,8 @@ async def trust(chat: ChatPort, argument: str) -> None:
         chat.screen.set_focus(chat.prompt)
         # Behind the focus through both queues: the keys it shows would take the place of this.
         chat.prompt.call_later(chat.screen.call_later, chat.tell, reply)
+    elif why_not := question.refused.get(argument):
+        raise UsageError(why_not, "")
     elif chat.screen.focused is not bar:
         known = ", ".join((*question.answers.values(), "view", "later"))
         raise UsageError(f"{visible(argument)} is no answer to that", f"there are: {known}")
