@@ -94,7 +94,7 @@ class FakePolicy:
     kept: list[Decision] = field(default_factory=list[Decision])
 
     def judge(self, tool: str, action: Action, mode: ApprovalMode) -> Verdict:
-        if action.effect == "read":
+        if action.effect in ("none", "read"):
             return Verdict("allow", "reads within the project")
         if self.dangerous in action.subject:
             return Verdict("ask", "deletes without asking", dangerous=True)
