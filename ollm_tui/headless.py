@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
@@ -49,6 +49,7 @@ from ollm_tui.core.tool_events import (
 from ollm_tui.engine.project.outside_events import event_tree
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.context.context_view import ContextView
     from ollm_tui.engine.conversation.conversation import Conversation
 
 OutputFormat = Literal["text", "json", "stream-json"]
@@ -82,11 +83,29 @@ async def length_notice(conversation: Conversation) -> str:
     return f"this session has {items} (retention.maxItems); it goes on here"
 
 
+def context_tree(view: ContextView) -> dict[str, Any]:
+    """Return the number that the gauge shows: tokens, the window, and whether it is no estimate."""
+    room = view.budget.room
+    return {
+        "tokens": view.count.tokens,
+        "window": room.window if room else None,
+        "exact": view.count.source != "estimated",
+    }
+
+
 class Headless:
     """Prints one turn as it happens; everything but the answer goes to the error stream."""
 
-    def __init__(self, output: OutputFormat, out: TextIO, err: TextIO) -> None:
+    def __init__(
+        self,
+        output: OutputFormat,
+        out: TextIO,
+        err: TextIO,
+        context: Callable[[], ContextView] | None = None,
+    ) -> None:
+        """`context` gives the view of the context after the turn, for JSON."""
         self._output: OutputFormat = output
+        self._context = context
         self._out = out
         self._err = err
         self._session_id = ""
@@ -204,6 +223,8 @@ class Headless:
                 "reasoning": message.reasoning or None,
                 "usage": to_tree(message.usage) if message.usage else None,
             }
+        if self._context and self._session_id:
+            tree["context"] = context_tree(self._context())
         if failure:
             tree["error"] = {"kind": failure.kind, "message": failure.error, "hint": failure.hint}
         return tree

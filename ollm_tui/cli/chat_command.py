@@ -244,16 +244,17 @@ async def _answer(conversation: Conversation, asked: Asked, arguments: Namespace
 
     conversation.on_overflow = arguments.on_overflow
     turn = with_room(conversation, conversation.send(asked.text, asked.attachments))
-    code = await _front_end(arguments).show(turn)
+    code = await _front_end(arguments, conversation).show(turn)
     if notice := await length_notice(conversation):
         sys.stderr.write(f"ollm: {notice} (without -c a new session begins)\n")
     return code
 
 
-def _front_end(arguments: Namespace) -> Headless:
+def _front_end(arguments: Namespace, conversation: Conversation | None = None) -> Headless:
     from ollm_tui.headless import Headless
 
-    return Headless(arguments.output, sys.stdout, sys.stderr)
+    context = conversation.context if conversation else None
+    return Headless(arguments.output, sys.stdout, sys.stderr, context)
 
 
 async def _chat(conversation: Conversation, question: str | None) -> int:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import aclosing
 
 from textual import on, work
+from textual.binding import Binding
 from textual.widgets import Input
 
 from ollm_tui.core.errors import OllmError
@@ -14,7 +15,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import Capabilities, ModelInfo
 from ollm_tui.engine.conversation.model_choice import ProviderOffer
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
-from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.kit.picker import KEYS, PickerOf
 
 ModelName = tuple[str, str]
 """A provider and one of its models."""
@@ -23,6 +24,7 @@ Describe = Callable[[str, str], Awaitable[str]]
 """Returns what the user should know of a model of a provider before it is chosen."""
 
 NOBODY = "No provider is there. ollm doctor says what is missing."
+WITH_WINDOW = "Enter choose   Alt+W window   Up Down move   Esc close"
 REST_SECONDS = 0.15
 """How long a line is highlighted before its server is asked about the model."""
 
@@ -34,14 +36,27 @@ class ModelPicker(PickerOf[ModelName]):
     is filled in as they answer.
     """
 
+    BINDINGS = [
+        Binding(
+            "alt+w",
+            "resize",
+            "Window",
+            id="picker.window",
+            tooltip="Another size of the window for the model that answers",
+        ),
+    ]
+
     def __init__(
         self,
         providers: Sequence[str],
         offers: AskOffers,
         describe: Describe,
         current: ModelName | None = None,
+        resize: Callable[[], None] | None = None,
     ) -> None:
-        super().__init__("Model", empty=NOBODY)
+        """`resize` asks for another window; None where that cannot be changed."""
+        super().__init__("Model", empty=NOBODY, keys=WITH_WINDOW if resize else KEYS)
+        self._resize = resize
         self._offers: dict[str, ProviderOffer | None] = dict.fromkeys(providers)
         self._ask_offers = offers
         self._describe = describe
@@ -58,6 +73,16 @@ class ModelPicker(PickerOf[ModelName]):
     def on_mount(self) -> None:
         """Ask the providers while the window is already there."""
         self.ask()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the key for the window out where it cannot be changed."""
+        return action != "resize" or self._resize is not None
+
+    def action_resize(self) -> None:
+        """Close, and ask for another window."""
+        self.dismiss(None)
+        if self._resize:
+            self._resize()
 
     def result(self, choice: Choice) -> ModelName | None:
         """Return the model of a line; None for a line that tells of a problem."""
