@@ -18,6 +18,7 @@ from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.engine.snapshots.points import Point, parts_of
 from ollm_tui.providers.scripted import Scripted, Turn
+from ollm_tui.services.tokens.prompt_count import GROUPS
 from ollm_tui.settings.schema import ModelSettings, Settings
 from tests.engine.conftest import workspace_on
 
@@ -111,6 +112,9 @@ async def _agree(workspace: Workspace, conversation: Conversation, server: Count
     assert view.count.source != "estimated"
     assert view.count.tokens == server.rule(request)
     assert sum(item.tokens.tokens for item in view.items) == view.count.tokens
+    for group in GROUPS:
+        rows = sum(item.tokens.tokens for item in view.items if item.group == group)
+        assert rows == getattr(view.count.parts, group), group
     assert conversation.live_tokens == view.count.total
     point = Point(conversation.session_id)
     shown = await workspace.points.at(point)
