@@ -282,6 +282,9 @@ async def test_esc_stops_a_summary_that_hangs(open_workspace: OpenWorkspace) -> 
             if isinstance(event, MessageFolded):
                 conversation.cancel()
     assert isinstance(told[-1], CompressionCancelled)
+    assert any(isinstance(event, SnapshotTaken) for event in told)
+    left = [each.reason for each in await conversation.snapshots.list()]
+    assert "compression" not in left, "what it was taken for did not happen"
     assert conversation.prompt_json() == before
     await conversation.close()
 

@@ -414,3 +414,25 @@ def test_what_a_thread_counts_in_the_same_moment_is_not_counted_twice(
     assert provider.meanwhile is None
     assert counter.count(prompt) == PromptCount(counter.count(prompt).parts, "measured")
     assert counter.count(prompt).tokens == 1234
+
+
+async def test_one_odd_prompt_after_a_stopped_reply_teaches_nothing_wrong(
+    own: VocabularyEncoding,
+) -> None:
+    def read(prompt: list[Piece]) -> int:
+        texts = (own.count(each.message.text) + own.count(each.message.role) for each in prompt)
+        return sum(tokens + 4 for tokens in texts) + 3
+
+    counter, prompt = counter_with(own, own=True), conversation(2)
+    await counter.measured(prompt, (), read(prompt))
+    for turn in range(3):
+        prompt = conversation(2 * turn + 4)
+        await counter.measured(prompt, (), read(prompt))
+    around = counter.around_message
+    # The server closes a reply that was stopped in another way than one that is whole.
+    prompt = conversation(10)
+    odd = read(prompt) - 7
+    await counter.measured(prompt, (), odd)
+    assert counter.around_message == around
+    longer = conversation(12)
+    assert (await counter.settle(longer)).tokens == read(longer) - 7
