@@ -424,6 +424,7 @@ async def test_one_odd_prompt_after_a_stopped_reply_teaches_nothing_wrong(
         return sum(tokens + 4 for tokens in texts) + 3
 
     counter, prompt = counter_with(own, own=True), conversation(2)
+    await counter.settle(prompt)
     await counter.measured(prompt, (), read(prompt))
     for turn in range(3):
         prompt = conversation(2 * turn + 4)
