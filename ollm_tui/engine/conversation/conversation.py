@@ -250,7 +250,8 @@ class Conversation(HeldSession):
         It may have attachments, or consist of them; their content is data. UsageError while the
         model answers; nothing is recorded then.
         """
-        return self._ask(text, attachments, self.state.header.head, self._stoppable_turn())
+        asked = partial(self._asked, text, attachments, self.state.header.head)
+        return self._answer(asked, self._stoppable_turn())
 
     def edit(
         self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
@@ -260,21 +261,22 @@ class Conversation(HeldSession):
         message = self._message(message_id)
         if message.role != "user":
             raise UsageError("only your own messages can be edited", "regenerate the reply instead")
-        parent_id = self.state.parent(message_id)
-        return self._ask(text, attachments, parent_id, self._stoppable_turn())
+        asked = partial(self._asked, text, attachments, self.state.parent(message_id))
+        return self._answer(asked, self._stoppable_turn())
 
-    async def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
+    def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
         """Have the last reply, or a given one, written again; the old one stays as a sibling.
         UsageError if there is none."""
+        return self._answer(partial(self._asked_before, message_id), self._stoppable_turn())
+
+    async def _asked_before(self, message_id: str | None, _stoppable: Stoppable) -> Message:
+        """The question that a reply answers, by default the last one."""
         step = message_id or self.state.header.head
         while step is not None and self._message(step).role != "user":
             step = self.state.parent(step)
         if step is None:
             raise UsageError("there is no reply to write again", "send a message first")
-        answer = self._answer(self.state[step], self._stoppable_turn())
-        async with aclosing(answer) as events:
-            async for event in events:
-                yield event
+        return self.state[step]
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one, ending with a message. StoreError if unknown."""
@@ -304,14 +306,14 @@ class Conversation(HeldSession):
             self._stoppable = Stoppable()
         return self._stoppable
 
-    async def _ask(
+    async def _asked(
         self,
         text: str,
         attachments: Sequence[Attachment],
         parent_id: str | None,
         stoppable: Stoppable,
-    ) -> AsyncGenerator[AnyTurnEvent, None]:
-        self.check_free()
+    ) -> Message:
+        """Record a message of the user and return it."""
         words = clean(text)
         data = tuple(_as_data(attachment) for attachment in attachments)
         if not (words.strip() or data):
@@ -325,13 +327,14 @@ class Conversation(HeldSession):
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         # Before the model is asked: a turn that fails keeps the user's words.
         await self._add(message, words if said else data[0].content)
-        async with aclosing(self._answer(message, stoppable)) as events:
-            async for event in events:
-                yield event
+        return message
 
     async def _answer(
-        self, question: Message, stoppable: Stoppable
+        self, ask: Callable[[Stoppable], Awaitable[Message]], stoppable: Stoppable
     ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """The events of a turn; `ask` gives the question, and may record it first."""
+        self.check_free()
+        question = await ask(stoppable)
         self.check_free()
         turn = self._turn = Turn(
             self._recorder,
