@@ -24,7 +24,7 @@ Describe = Callable[[str, str], Awaitable[str]]
 """Returns what the user should know of a model of a provider before it is chosen."""
 
 NOBODY = "No provider is there. ollm doctor says what is missing."
-WITH_WINDOW = "Enter choose   Alt+W window   Up Down move   Esc close"
+WITH_WINDOW = "Enter choose   Alt+W window   Esc close"
 REST_SECONDS = 0.15
 """How long a line is highlighted before its server is asked about the model."""
 
@@ -42,6 +42,7 @@ class ModelPicker(PickerOf[ModelName]):
             "resize",
             "Window",
             id="picker.window",
+            priority=True,  # terminals send a letter along, which the filter would take
             tooltip="Another size of the window for the model that answers",
         ),
     ]
