@@ -10,7 +10,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.context.window import about_window, window
+from ollm_tui.tui.context.window import about_window
 from ollm_tui.tui.kit.question import Confirmation, Question
 from ollm_tui.tui.models.model_picker import ModelPicker, ability_words, price_words
 
@@ -61,7 +61,7 @@ def _ask_window(chat: ChatPort) -> None:
 
     def use(answer: str | None) -> None:
         if answer:
-            chat.screen.run_worker(chat.attempt(lambda: window(chat, answer)))
+            chat.screen.run_worker(chat.command("context.window", answer))
 
     text = f"Window of {visible(choice.model)}\n{about_window(choice)}"
     chat.ask(Question(text, str(choice.window or ""), "look at it"), use)

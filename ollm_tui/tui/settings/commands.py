@@ -10,7 +10,6 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.user_file import set_user_value
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.context.window import window
 from ollm_tui.tui.settings.screen import OFFERED, SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 
@@ -38,7 +37,7 @@ def _offer_window(chat: ChatPort) -> None:
     changed."""
     if chat.opened and chat.opened.choice.resizable:
         size = str(chat.app.loaded.settings.context.window)
-        chat.screen.run_worker(chat.attempt(lambda: window(chat, size)))
+        chat.screen.run_worker(chat.command("context.window", size))
 
 
 def _read_again(chat: ChatPort) -> Loaded:
