@@ -226,15 +226,13 @@ class SessionContext:
         assembly, counter, tools = self.assembly, self.counter, self.tools
         pieces, known = assembly.pieces, self._counted
         last = pieces[-1] if pieces else None
-        if known and (known.version, known.assembly) == (counter.version, assembly):
-            if known.tools is tools and _begins_with(pieces, known):
-                count = counter.extended(known.tokens, *pieces[known.pieces :])
-                if count is known.tokens:
-                    return count
-            else:
-                count = counter.count(pieces, tools)
-        else:
-            count = counter.count(pieces, tools)
+        count: PromptCount | None = None
+        is_known = known and (known.version, known.assembly) == (counter.version, assembly)
+        if known and is_known and known.tools is tools and _begins_with(pieces, known):
+            count = counter.extended(known.tokens, *pieces[known.pieces :])
+            if count is known.tokens:
+                return count
+        count = count or counter.count(pieces, tools)
         self._counted = _Counted(assembly, len(pieces), last, tools, counter.version, count)
         return count
 

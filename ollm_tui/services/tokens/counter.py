@@ -82,16 +82,15 @@ class TokenCounter:
         """Return the tokens of a prompt by parts, at once; only new messages are estimated."""
         return self._counted(self._tallied(self._begun(tools), prompt))
 
-    def extended(self, count: PromptCount, *more: Piece) -> PromptCount:
-        """Return a count with more messages at its end, without looking at the others."""
+    def extended(self, count: PromptCount, *more: Piece) -> PromptCount | None:
+        """Return a count with more messages at its end, without looking at the others; None if
+        another prompt was counted since."""
         if not more:
             return count
         last = self._last
         if last and last[0] is count:
             return self._counted(self._tallied(last[1], more))
-        for piece in more:
-            count = count.plus(piece.group, self._tokens(self._entry(piece)))
-        return count
+        return None
 
     def _begun(self, tools: Sequence[ToolSpec]) -> Tally:
         """Return the tally of a prompt without messages."""

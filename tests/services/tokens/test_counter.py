@@ -305,9 +305,13 @@ async def test_ten_thousand_messages_are_counted_once_each(generic: VocabularyEn
     seen = loaded.tokenizer.characters
     for number in range(10):
         new = piece(f"new {number}", "One more.")
-        count = counter.extended(count, new)
+        longer = counter.extended(count, new)
+        assert longer is not None
         prompt.append(new)
-        assert (await counter.settle(prompt)).tokens == approx(count.tokens, abs=20)
+        count = await counter.settle(prompt)
+        assert count.tokens == approx(longer.tokens, abs=20)
+    counter.count(prompt[:2])
+    assert counter.extended(count, prompt[0]) is None, "another one was counted since"
     assert loaded.tokenizer.characters - seen < 10 * 100
 
 
