@@ -231,7 +231,7 @@ class SessionContext:
         if known and is_known and known.tools is tools and _begins_with(pieces, known):
             count = counter.extended(known.tokens, *pieces[known.pieces :])
             if count is known.tokens:
-                return count
+                return known.tokens
         count = count or counter.count(pieces, tools)
         self._counted = _Counted(assembly, len(pieces), last, tools, counter.version, count)
         return count
