@@ -294,6 +294,7 @@ async def _answer(
 
     conversation.on_overflow = arguments.on_overflow
     turn = with_room(conversation, conversation.send(asked.text, asked.attachments))
+    front.context = conversation.context
     code = await front.show(turn)
     if notice := await length_notice(conversation):
         sys.stderr.write(f"ollm: {notice} (without -c a new session begins)\n")

@@ -68,7 +68,12 @@ def test_json_output_is_one_object_with_everything(run_ollm: Run) -> None:
     assert answer["status"] == "complete"
     assert answer["model"] == "scripted"
     assert answer["usage"]["outputTokens"] > 0
-    assert json.loads(run_ollm("sessions", "view", answer["sessionId"], "--json").stdout)
+    session = json.loads(run_ollm("sessions", "view", answer["sessionId"], "--json").stdout)
+    assert answer["context"]["tokens"] == session["metadata"]["tokenCount"] > 0
+    assert answer["context"]["window"] == session["window"] == 8192
+    assert answer["context"]["exact"] is False, "nobody has counted the answer"
+    shown = run_ollm("sessions", "view", answer["sessionId"]).stdout
+    assert f"context ≈{answer['context']['tokens']:,} of 8,192 tokens\n" in shown
 
 
 def test_stream_json_is_one_event_a_line_with_one_end(run_ollm: Run) -> None:

@@ -1,5 +1,6 @@
 """Stands in for Ollama: its routes, fields, durations and errors, and how it treats prompts
-that do not fit. A token is a word; every message costs four more for its template.
+that do not fit. A token is a word; every message costs four more for its template. With a
+vocabulary, prompts are written by a template with tools and counted as a real one does.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ollm_tui.core.provider import Vocabulary
+from ollm_tui.services.tokens.vocabulary_encoding import VocabularyEncoding
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
 
 TEMPLATE_TOKENS = 4
@@ -38,8 +41,14 @@ class OllamaServer:
     list of message fields; without one it repeats the last user message word by word.
     """
 
-    def __init__(self, script: Sequence[Sequence[dict[str, Any]]] = ()) -> None:
-        self._script = list(script)
+    def __init__(
+        self,
+        script: Sequence[Sequence[dict[str, Any]]] = (),
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        self.script = list(script)
+        self._vocabulary = vocabulary
+        self._encoding = VocabularyEncoding.of(vocabulary) if vocabulary else None
         self.loaded: dict[str, int] = {}
         """Running models and the window each was given."""
         self._shifts: dict[str, bool] = {}
@@ -99,7 +108,7 @@ class OllamaServer:
         if isinstance(read, str):
             await reply.json({"error": read}, 400)
             return
-        messages = self._script.pop(0) if self._script else _echo(body)
+        messages = self.script.pop(0) if self.script else _echo(body)
         cap = body["options"].get("num_predict", len(messages))
         for message in messages[:cap]:
             await reply.chunk(line(body["model"], message))
@@ -148,14 +157,21 @@ class OllamaServer:
         self._shifts[name] = shift
         messages = list(body["messages"])
         truncate = body.get("truncate", True)
-        while truncate and len(messages) > 1 and _tokens(messages) >= window:
+        while truncate and len(messages) > 1 and self.tokens(body, messages) >= window:
             messages.pop(0)
-        count = _tokens(messages)
+        count = self.tokens(body, messages)
         if count < window:
             return count
         if not truncate:
             return json.dumps({"error": _engine_refusal(count, window)})
         return window // 2 + 2 if body.get("shift", True) else TOO_LONG
+
+    def tokens(self, body: dict[str, Any], messages: Sequence[dict[str, Any]] = ()) -> int:
+        """The tokens of a request's prompt, or of some of its messages with the tools."""
+        said = messages or body["messages"]
+        if self._encoding is None:
+            return _tokens(said)
+        return self._encoding.count(_written(said, body.get("tools") or []))
 
     def add_cloud_model(self, name: str) -> None:
         """Add a model that runs elsewhere, changed after all others."""
@@ -213,6 +229,14 @@ class OllamaServer:
         if known is None:
             await reply.json(_not_found(name), 404)
             return
+        words: dict[str, Any] = {}
+        if self._vocabulary:
+            words = {
+                "tokenizer.ggml.model": "gpt2",
+                "tokenizer.ggml.pre": self._vocabulary.splitting,
+                "tokenizer.ggml.tokens": self._vocabulary.tokens,
+                "tokenizer.ggml.token_type": self._vocabulary.kinds,
+            }
         await reply.json(
             {
                 "modelfile": f"# Modelfile\nFROM {known['weights']}\nTEMPLATE {{{{ .Prompt }}}}",
@@ -222,6 +246,7 @@ class OllamaServer:
                     "general.architecture": "llama",
                     "llama.block_count": 28,
                     "llama.context_length": 131072,
+                    **words,
                 },
                 "capabilities": known["capabilities"],
                 "modified_at": _CREATED,
@@ -340,8 +365,24 @@ def _engine_refusal(count: int, window: int) -> dict[str, Any]:
     }
 
 
-def _tokens(messages: list[dict[str, Any]]) -> int:
+def _tokens(messages: Sequence[dict[str, Any]]) -> int:
     return sum(len(m.get("content", "").split()) + TEMPLATE_TOKENS for m in messages)
+
+
+def _written(messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]) -> str:
+    """A prompt as the templates of models with tools write it."""
+    parts = list[str]()
+    if tools:
+        described = "\n".join(json.dumps(tool, separators=(",", ":")) for tool in tools)
+        parts.append(f"<tools>\n{described}\n</tools>\n")
+    for message in messages:
+        said = message.get("content", "")
+        for call in message.get("tool_calls", ()):
+            said += f"\n<tool_call>\n{json.dumps(call['function'])}\n</tool_call>"
+        if message["role"] == "tool":
+            said = f"<tool_response>\n{said}\n</tool_response>"
+        parts.append(f"<|im_start|>{message['role']}\n{said}<|im_end|>\n")
+    return "".join((*parts, "<|im_start|>assistant\n"))
 
 
 def _echo(body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -319,12 +319,17 @@ def assemble(
     shortening: Shortening | None = None,
 ) -> Assembly:
     """The prompt of a branch from its beginning."""
-    known = {message.id for message in branch}
-    holding = shortening.within(known) if shortening else Shortening()
-    assembly = Assembly(sections, marks or Marks(), holding)
+    assembly = begin(sections, branch, marks or Marks(), shortening or Shortening())
     for message in branch:
         assembly.add(message)
     return assembly
+
+
+def begin(
+    sections: Sequence[Section], branch: Sequence[Message], marks: Marks, shortening: Shortening
+) -> Assembly:
+    """The prompt that the messages of a branch are to be added to."""
+    return Assembly(sections, marks, shortening.within({message.id for message in branch}))
 
 
 def _is_trusted(message: Message) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -150,13 +151,29 @@ class Conversation(HeldSession):
         """A view of what the model sees: how much of the window it takes, and with what."""
         return self._context.view()
 
-    def preview(self, change: AnyContextChange) -> ContextView:
-        """The context as a change would make it. UsageError for an unknown message."""
-        return self._context.view_as(self._context.changed(change)[0])
+    async def prepare(self) -> None:
+        """Assemble and count the context in small steps; afterwards `context` takes no time."""
+        await self._context.prepare()
 
-    def preview_model(self, choice: ModelChoice) -> ContextView:
-        """The context as it would be for another model."""
-        return self._context.view_as(choice=choice)
+    async def context_items(self) -> ContextView:
+        """The same view with its items made already, in small steps and in a thread: a long
+        history must not hold up the keys."""
+        await self._context.prepare()
+        view = self._context.view()
+        await asyncio.to_thread(lambda: view.items)
+        return view
+
+    async def preview(self, change: AnyContextChange) -> ContextView:
+        """The context as a change would make it. UsageError for an unknown message."""
+        metadata, _ = self._context.changed(change)
+        view = await asyncio.to_thread(self._context.view_as, metadata)
+        await asyncio.to_thread(lambda: view.items)
+        return view
+
+    async def preview_model(self, choice: ModelChoice) -> ContextView:
+        """The context as it would be for another model. In a thread: everything is counted anew
+        with another vocabulary."""
+        return await asyncio.to_thread(self._context.view_as, choice=choice)
 
     async def change_context(self, change: AnyContextChange) -> MarksRestored:
         """Pin, leave out or fold messages, in one record. Returns the change that undoes it.
@@ -237,7 +254,8 @@ class Conversation(HeldSession):
         It may have attachments, or consist of them; their content is data. UsageError while the
         model answers; nothing is recorded then.
         """
-        return self._ask(text, attachments, self.state.header.head, self._stoppable_turn())
+        asked = partial(self._asked, text, attachments, self.state.header.head)
+        return self._answer(asked, self._stoppable_turn())
 
     def edit(
         self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
@@ -247,21 +265,22 @@ class Conversation(HeldSession):
         message = self._message(message_id)
         if message.role != "user":
             raise UsageError("only your own messages can be edited", "regenerate the reply instead")
-        parent_id = self.state.parent(message_id)
-        return self._ask(text, attachments, parent_id, self._stoppable_turn())
+        asked = partial(self._asked, text, attachments, self.state.parent(message_id))
+        return self._answer(asked, self._stoppable_turn())
 
-    async def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
+    def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
         """Have the last reply, or a given one, written again; the old one stays as a sibling.
         UsageError if there is none."""
+        return self._answer(partial(self._asked_before, message_id), self._stoppable_turn())
+
+    async def _asked_before(self, message_id: str | None, _stoppable: Stoppable) -> Message:
+        """The question that a reply answers, by default the last one."""
         step = message_id or self.state.header.head
         while step is not None and self._message(step).role != "user":
             step = self.state.parent(step)
         if step is None:
             raise UsageError("there is no reply to write again", "send a message first")
-        answer = self._answer(self.state[step], self._stoppable_turn())
-        async with aclosing(answer) as events:
-            async for event in events:
-                yield event
+        return self.state[step]
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one, ending with a message. StoreError if unknown."""
@@ -291,14 +310,14 @@ class Conversation(HeldSession):
             self._stoppable = Stoppable()
         return self._stoppable
 
-    async def _ask(
+    async def _asked(
         self,
         text: str,
         attachments: Sequence[Attachment],
         parent_id: str | None,
         stoppable: Stoppable,
-    ) -> AsyncGenerator[AnyTurnEvent, None]:
-        self.check_free()
+    ) -> Message:
+        """Record a message of the user and return it."""
         words = clean(text)
         data = tuple(_as_data(attachment) for attachment in attachments)
         if not (words.strip() or data):
@@ -313,13 +332,14 @@ class Conversation(HeldSession):
         # Before the model is asked: a turn that fails keeps the user's words.
         await self._add(message, words if said else data[0].content)
         await self._touch([each.path for each in data if each.path])
-        async with aclosing(self._answer(message, stoppable)) as events:
-            async for event in events:
-                yield event
+        return message
 
     async def _answer(
-        self, question: Message, stoppable: Stoppable
+        self, ask: Callable[[Stoppable], Awaitable[Message]], stoppable: Stoppable
     ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """The events of a turn; `ask` gives the question, and may record it first."""
+        self.check_free()
+        question = await ask(stoppable)
         self.check_free()
         turn = self._turn = Turn(
             self._recorder,
@@ -334,6 +354,7 @@ class Conversation(HeldSession):
         try:
             self._context.begin_turn(question)
             self.tools.begin_turn(question.text)
+            await self._context.prepare()
             await self.tools.ready()
             for notice in self._saving_notices():
                 yield notice

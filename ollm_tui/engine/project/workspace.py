@@ -3,7 +3,6 @@ settings of one project."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import timedelta
@@ -275,12 +274,8 @@ class Workspace:
     async def preview_model(
         self, conversation: Conversation, provider: str | None, model: str | None
     ) -> ContextView:
-        """The view of the context as it would be for another model, in the window of that one.
-
-        In a thread: everything is counted anew with another vocabulary.
-        """
-        choice = await self.models.choose(provider, model)
-        return await asyncio.to_thread(conversation.preview_model, choice)
+        """The view of the context as it would be for another model, in the window of that one."""
+        return await conversation.preview_model(await self.models.choose(provider, model))
 
     async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
         """Move sessions over the limits of the settings to the trash, but none of `spare`; returns

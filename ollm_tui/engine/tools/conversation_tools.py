@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
+from ollm_tui.core.cut_output import in_lines
 from ollm_tui.core.loop import LoopAnswer
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.snapshot import FileVersion, Reason
 from ollm_tui.core.tool import (
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileWatch
     from ollm_tui.services.safety.grants import Grant
 
+READS_PARTS = "read_output"
+"""The tool that reads cut outputs, and attachments in parts."""
 PLACE_OF_READING = 2
 """Where the tool that reads cut outputs stands among the others."""
 SPEC_SHARE = 0.25
@@ -156,6 +160,14 @@ class ConversationTools:
         own = self._toolkit.tools if self._toolkit else ()
         return (*own, *(self.further.tools() if self.further else ()))
 
+    @property
+    def reads_parts(self) -> bool:
+        """Whether the model would be offered the tool that reads a long text in parts; known once
+        tools are loaded."""
+        if self._toolkit is None or not self._can_use_tools:
+            return False
+        return READS_PARTS in self._fitting(self._allowed(self._toolkit, is_cut=True))
+
     def cost(self, tool: Tool) -> int:
         """About how many tokens the description of a tool takes in every prompt."""
         return self._context.counter.tools((tool.spec,))
@@ -251,7 +263,17 @@ class ConversationTools:
 
     def _cut_output(self, call_id: str) -> str | None:
         """All that a call printed; without an id, what the last output was that was cut."""
-        return self.whole_output(call_id or next(self._cut_calls(), ""))
+        whole = self.whole_output(call_id or next(self._cut_calls(), ""))
+        if whole is not None:
+            return whole
+        attached = self._attached_in_parts()
+        found = (each for each in attached if not call_id or each.handle == call_id)
+        return next((in_lines(each.content) for each in found), None)
+
+    def _attached_in_parts(self) -> Iterator[Attachment]:
+        """The attachments that the model reads in parts, the latest first."""
+        for message in reversed(self._session.state.branch()):
+            yield from (p for p in message.parts if isinstance(p, Attachment) and p.handle)
 
     def _cut_calls(self) -> Iterator[str]:
         """The ids of the calls of which the model was not given all, the latest first."""
@@ -281,11 +303,12 @@ class ConversationTools:
         assert self._toolkit is not None
         return self._toolkit.policy.judge(tool, action, self.approval_mode)
 
-    def _allowed(self, toolkit: ToolKit) -> dict[str, Tool]:
+    def _allowed(self, toolkit: ToolKit, *, is_cut: bool = False) -> dict[str, Tool]:
         """The tools that the mode and the settings allow, by name. Reading what was cut is offered
         once something was: every description takes room in the window."""
         own = [each for each in toolkit.tools if self._is_of_mode(each.spec.name)]
-        if own and (self._has_cut or next(self._cut_calls(), None)):
+        is_cut = is_cut or self._has_cut or next(self._cut_calls(), None) is not None
+        if own and (is_cut or next(self._attached_in_parts(), None)):
             # Not last, since those are left out first.
             own.insert(PLACE_OF_READING, self._read_output())
         selection, further = self._selection, list[Tool]()
@@ -346,7 +369,7 @@ class ConversationTools:
         tokens = allowance(room.limit if room else None)
         if len(text) <= tokens:
             return text
-        reading = call_id if self._allow("read_output") else ""
+        reading = call_id if self._allow(READS_PARTS) else ""
         count = self._context.counter.text_tokens
         short = await asyncio.to_thread(cut, text, tokens, count, reading)
         if short != text and not self._has_cut:

@@ -206,6 +206,9 @@ class StateLines:
     async def _show_gauge(self, conversation: Conversation) -> None:
         """Show what the server measured and an estimate of what came since. The exact count needs
         the model's vocabulary, which is large; it is made where the room becomes scarce."""
+        await conversation.prepare()
+        if conversation is not self._chat.opened:
+            return
         gauge, note = self._chat.screen.query_one(Gauge), _note(conversation.state)
         gauge.show(conversation.context(), note)
         await conversation.recount()

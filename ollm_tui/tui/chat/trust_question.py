@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from textual.binding import Binding
@@ -41,6 +42,8 @@ class Question(NamedTuple):
     """What would follow that is easily overlooked."""
     details: Sequence[str] = ()
     """Further lines below the words; where there is little room, only the first ones are shown."""
+    refused: Mapping[str, str] = MappingProxyType({})
+    """Keys that would be answers elsewhere, and why they are none here."""
     later: str = ASKED_AGAIN
     """What is said when the answer is put off."""
     is_brief: bool = False
@@ -69,6 +72,7 @@ class TrustQuestion(Static, can_focus=True):
         _answer("w", "Window", "Give the model a larger window, where a message did not fit"),
         _answer("c", "Compress", "Compress the context first, where a message did not fit"),
         _answer("o", "Fold", "Fold older messages of yours, where a message did not fit"),
+        _answer("f", "File", "Send it as a file that the model reads in parts"),
         _answer("r", "Remove", "Send it without what is attached, where it did not fit"),
         *(_answer(str(n), f"Without-{n}", "Send it without this attachment") for n in range(1, 10)),
         _answer("s", "Session", "Say it in a new session, where it did not fit"),

@@ -10,7 +10,8 @@ from ollm_tui.core.intake import visible
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.kit.question import Confirmation
+from ollm_tui.tui.context.window import about_window
+from ollm_tui.tui.kit.question import Confirmation, Question
 from ollm_tui.tui.models.downloads import Downloads, ModelName
 from ollm_tui.tui.models.model_picker import ModelPicker
 from ollm_tui.tui.models.screen import ModelsScreen
@@ -84,8 +85,21 @@ def _ask(chat: ChatPort) -> None:
         favourites=chat.app.memory.favourite_models,
         recent=chat.app.memory.recent_models,
         manage=show_stored,
+        resize=(lambda: _ask_window(chat)) if choice and choice.resizable else None,
     )
     chat.ask(picker, use)
+
+
+def _ask_window(chat: ChatPort) -> None:
+    """Ask for the size of the window; its effect is shown before it is used."""
+    choice = chat.conversation.choice
+
+    def use(answer: str | None) -> None:
+        if answer:
+            chat.screen.run_worker(chat.command("context.window", answer))
+
+    text = f"Window of {visible(choice.model)}\n{about_window(choice)}"
+    chat.ask(Question(text, str(choice.window or ""), "look at it"), use)
 
 
 def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:

@@ -23,8 +23,8 @@ from ollm_tui.tui.models.words import (
     FAVOURITES,
     NOBODY,
     NOT_FETCHED,
-    PICKER_KEYS,
     RECENT,
+    picker_keys,
     place_words,
     short_price,
     short_window,
@@ -58,6 +58,14 @@ class ModelPicker(PickerOf[ModelName]):
             priority=True,
         ),
         Binding(
+            "alt+w",
+            "resize",
+            "Window",
+            id="picker.window",
+            priority=True,  # terminals send a letter along, which the filter would take
+            tooltip="Another size of the window for the model that answers",
+        ),
+        Binding(
             "f7", "manage", "Manage", id="models.manage", tooltip="Fetch, delete and unload models"
         ),
     ]
@@ -72,11 +80,14 @@ class ModelPicker(PickerOf[ModelName]):
         favourites: SavedLines | None = None,
         recent: SavedLines | None = None,
         manage: Callable[[], None] | None = None,
+        resize: Callable[[], None] | None = None,
     ) -> None:
-        super().__init__("Model", empty=NOBODY, keys=PICKER_KEYS)
+        """`resize` asks for another window; None where that cannot be changed."""
+        super().__init__("Model", empty=NOBODY, keys=picker_keys(has_window=resize is not None))
         self._favourites = favourites or SavedLines(None)
         self._recent = recent or SavedLines(None)
         self._manage = manage
+        self._resize = resize
         self._offers: dict[str, ProviderOffer | None] = dict.fromkeys(providers)
         self._ask_offers = offers
         self._describe = describe
@@ -94,6 +105,16 @@ class ModelPicker(PickerOf[ModelName]):
     def on_mount(self) -> None:
         """Ask the providers while the window is already there."""
         self.ask()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the key for the window out where it cannot be changed."""
+        return action != "resize" or self._resize is not None
+
+    def action_resize(self) -> None:
+        """Close, and ask for another window."""
+        self.dismiss(None)
+        if self._resize:
+            self._resize()
 
     def result(self, choice: Choice) -> ModelName | None:
         """Return the model of a line; None for a line that tells of a problem."""

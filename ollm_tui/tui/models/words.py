@@ -11,7 +11,6 @@ from ollm_tui.core.provider import Capabilities, ModelInfo, RunningModel
 NOBODY = "No provider is there. ollm doctor says what is missing."
 CANNOT_ANSWER = "it makes vectors, pictures or sounds, and cannot answer"
 FAVOURITES, RECENT = "Favourites", "Used last"
-PICKER_KEYS = "Enter choose   Ctrl+S favourite   F7 fetch, delete, unload   Esc close"
 NOT_FETCHED = "not fetched yet"
 
 # Regions
@@ -106,3 +105,9 @@ def delete_question(
     if siblings:
         freed = f"Its weights stay: {clean(', '.join(siblings))} uses them, too"
     return f"Delete {clean(name)}?", f"{freed}. It cannot be undone; it can be fetched again."
+
+
+def picker_keys(*, has_window: bool) -> str:
+    """The keys of the picker; the window can be changed where the model's server lets us."""
+    window = "Alt+W window   " if has_window else ""
+    return f"Enter choose   Ctrl+S favourite   {window}F7 manage   Esc close"

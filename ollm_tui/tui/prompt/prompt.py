@@ -90,6 +90,8 @@ class Prompt(ChipArea):
         """The text changed; `Prompt.draft` is what to keep of it."""
 
         text: str
+        is_put: bool = False
+        """Whether the program put it there, and the user did not type it."""
 
     @dataclass
     class Suggested(Message):
@@ -282,7 +284,7 @@ class Prompt(ChipArea):
     @on(TextArea.Changed)
     def tell_what_changed(self) -> None:
         """Tell of a change, for whoever keeps drafts."""
-        self.post_message(self.Edited(self.text))
+        self.post_message(self.Edited(self.text, self.text == self._shown))
 
     @on(TextArea.Changed)
     @on(TextArea.SelectionChanged)

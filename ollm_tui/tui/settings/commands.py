@@ -10,7 +10,7 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.user_file import set_user_value
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.settings.screen import SettingsScreen
+from ollm_tui.tui.settings.screen import OFFERED, SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 
 
@@ -20,13 +20,24 @@ def settings(chat: ChatPort, _argument: str) -> None:
     def load() -> Loaded:
         return read_again(chat)
 
-    def apply(_key: str) -> None:
+    def apply(key: str) -> None:
+        if key in OFFERED:
+            _offer_window(chat)
+            return
         ui = chat.app.loaded.settings.ui
         chat.app.use_theme(ui.theme)
         chat.transcript.restyle(chat.app.transcript_styles)
         chat.transcript.show_details = ui.timestamps
 
     chat.ask(SettingsScreen(load, apply, os.environ, chat.app.further_themes))
+
+
+def _offer_window(chat: ChatPort) -> None:
+    """Offer the window of the settings for the open session, with its effect, where it can be
+    changed."""
+    if chat.opened and chat.opened.choice.resizable:
+        size = str(chat.app.loaded.settings.context.window)
+        chat.screen.run_worker(chat.command("context.window", size))
 
 
 def read_again(chat: ChatPort) -> Loaded:

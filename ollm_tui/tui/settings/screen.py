@@ -32,6 +32,8 @@ from ollm_tui.tui.settings.theme_picker import ThemePicker
 
 LIVE = frozenset({"ui.theme", "ui.density", "ui.timestamps"})
 """Keys that apply at once; the caller sees to that."""
+OFFERED = frozenset({"context.window"})
+"""Keys that the caller offers to use for the open session too."""
 KEYS = "Enter change   Del default   / find   Esc close"
 FIND_KEYS = "Up Down move   Enter to the list   Esc show all"
 CHANGED = "*"
@@ -41,7 +43,8 @@ CHANGED = "*"
 class SettingsScreen(Screen[None]):
     """Shows the settings that `load` returns, and writes changes into the user's file.
 
-    `applied` is called with each key of LIVE that was changed, after `load` was called again.
+    `applied` is called with each key of LIVE and OFFERED that was changed, after `load` was called
+    again.
     """
 
     AUTO_FOCUS = "ChoiceList"
@@ -189,7 +192,7 @@ class SettingsScreen(Screen[None]):
             return
         self._loaded = self._load()
         self._show()
-        if entry.key in LIVE:
+        if entry.key in LIVE | OFFERED:
             self._applied(entry.key)
         when = "" if entry.key in LIVE else ", counts from the next start"
         self._say(f"saved{when}")
