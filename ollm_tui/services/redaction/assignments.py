@@ -86,6 +86,8 @@ _OTHER_TOKEN = words(
 _NO_WORD = re.compile(r"[0-9@#$%^&*+=~!]")
 _CODE = ("$(", "${", "<", "{", "[")
 _DIGIT = re.compile("[0-9]")
+_OPTION = r"(?<![A-Za-z0-9])--?[a-z-]{0,20}\Z"
+_NEXT_OPTION = r"[ \t]{1,4}--?[a-z]"
 _SHORT = ("pass", "pwd", "pw", "psk", "mdp", "clave", "auth")
 """Names of passwords that are also other words, or parts of them."""
 _PLAIN_JOINS = (":", "=", "")
@@ -103,7 +105,7 @@ _SAID = (
 )
 _PAIRED = (
     r"(?i)(?:user(?:[_ -]?(?:name|id))?|login|uid|e-?mail|account)[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
-    r"[^\s(){},]{1,60}[\s;&|]{1,20}[\w.-]{0,20}\Z"
+    r"(?P<user>[^\s(){},]{1,60}?),?[\s;&|]{1,20}[\w.-]{0,20}\Z"
 )
 """The name of a user just before that of a password: what follows is no word of a sentence."""
 _TO = r"to\Z|(?:for|of|on|at|from)\s[^\n]{0,260}\sto\Z"
@@ -120,6 +122,11 @@ _NAMED = r"(?:(?:key|name)=[\"']|<[\w.-]{1,30}:)\Z"
 _TAG_END = re.compile(r"(?<![=-])>\s*\Z|CDATA\[\Z")
 _CLOSING_TAG = r"\s{0,40}(?:\]{0,2}>\s{0,40})?</"
 _SQL = r"(?i)\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+\Z"
+_ASSIGNING = ("=", ":=", "==", "<-")
+_IN_CODE = r"(?:[(,][ \t]{0,8}|[({,]\s{0,30}|\b(?:let|const|var|if|for|and|or|not|return)[ \t]{1,4})\Z"
+"""What comes before a name in a call, a declaration or a condition."""
+_SETTING_ENDS = r"[ \t]{0,8}(?:\r?\n|\Z)|[;&\"'][^\r\n]|[ \t]+[\w./-]|,[A-Za-z_]"
+"""What follows a setting: nothing else on its line, or the next one. Not the end of a statement."""
 _TRAILING = ")]},;."
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
@@ -129,7 +136,7 @@ def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
     group = match.lastgroup or "bare"
     written, join, value = match.group("name", "join", group)
     is_bare = group == "bare"
-    if not join and written.lower() in _SHORT and match.string[: match.start()][-1:] != "-":
+    if not join and written.lower() in _SHORT and not _is_option(match):
         return None
     if is_bare and value[-1] in _TRAILING:
         value = value[: len(value) - _surplus(value)]
@@ -158,12 +165,19 @@ def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
     return start, rest.end() if rest else start + len(value)
 
 
+def _is_option(match: re.Match[str]) -> bool:
+    """Whether the name is that of an option: -pw, -storepass."""
+    at = match.start()
+    return compiled(_OPTION).search(match.string, max(0, at - _LEFT_CHARACTERS), at) is not None
+
+
 def _is_paired(match: re.Match[str], value: str) -> bool:
     """Whether a word is a password because the name of its user is beside it."""
     if not (5 < len(value) < 25 and value.isascii() and value.isalpha()) or is_stand_in(value):
         return False
     at = match.start()
-    return compiled(_PAIRED).search(match.string, max(0, at - REACH_BACK), at) is not None
+    pair = compiled(_PAIRED).search(match.string, max(0, at - REACH_BACK), at)
+    return pair is not None and pair["user"] != value  # else both are of one type
 
 
 def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
@@ -221,11 +235,22 @@ def _place(
         glued = match.start(match.lastgroup or "bare") - match.end("name") <= 2
         if glued and written.isupper() and prefix == prefix.upper():
             return "variable"
+        if glued and is_bare and _is_setting(match, around):
+            return "setting"
     elif _TAG_END.search(join) and "</" not in join:
         is_element = around[-1:] == "<" or compiled(_NAMED).search(around)
         is_closed = compiled(_CLOSING_TAG).match(match.string, match.end())
         return "quoted" if is_element and is_closed else None
-    return "bare" if is_bare else "quoted"
+    if is_bare:
+        return "bare"
+    return "assigned" if join in _ASSIGNING else "quoted"
+
+
+def _is_setting(match: re.Match[str], around: str) -> bool:
+    """Whether name=value is all there is between spaces or semicolons, as in no call."""
+    if compiled(_IN_CODE).search(around):
+        return False
+    return compiled(_SETTING_ENDS).match(match.string, match.end()) is not None
 
 
 def _said(written: str, join: str, before: str, is_bare: bool) -> Place | None:
@@ -242,7 +267,8 @@ def _beside(match: re.Match[str], name: Name, prefix: str, around: str) -> Place
     value = match["bare"]
     if prefix.startswith("-"):
         # A plain word after an option may be part of a sentence about it.
-        return "given" if is_mixed(value) else "prose"
+        is_given = is_mixed(value) or compiled(_NEXT_OPTION).match(match.string, match.end())
+        return "given" if is_given or not value.islower() and not value.isupper() else "prose"
     if match["name"].lower() == "password":
         if compiled(_NETRC).search(match.string, max(0, match.start() - REACH_BACK), match.start()):
             return "given"
