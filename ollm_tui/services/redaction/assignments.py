@@ -115,13 +115,23 @@ _NETRC = (
     r"login[ \t]+\S{1,40}(?:\s{1,20}account[ \t]+\S{1,40})?\s{1,20}\Z"
 )
 _LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
+_WITH = (
+    r"(?i)(?:\b(?:with|using|use|tried|try|mit|mit[ ]dem|avec|avec[ ]le|con|con[ ]la|com[ ]a|med|met)"
+    r"(?:[ ]the|[ ]mot[ ]de)?[ \t]{1,4}"
+    r"|\b(?:user(?:name)?|login|benutzer|utilisateur|identifiant|usuario|admin|root|wifi[ ]connect)"
+    r"[ \t]+(?:[\w.@-]{1,40},?[ \t]+(?:and[ ]|und[ ]|et[ ]|y[ ]|mot[ ]de[ ])?)?)\Z"
+)
+"""What comes before `password secret1` where no other word would follow."""
+_LEAST_GIVEN = 7
 _ARN = r":[0-9]{12}:\Z"
 """The account number in an ARN of AWS; what follows it is the name of a resource."""
 _NAMED = r"(?:(?:key|name)=[\"']|<[\w.-]{1,30}:)\Z"
 """What comes before a name in the opening tag of its value, other than the < alone."""
 _TAG_END = re.compile(r"(?<![=-])>\s*\Z|CDATA\[\Z")
 _CLOSING_TAG = r"\s{0,40}(?:\]{0,2}>\s{0,40})?</"
-_SQL = r"(?i)\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+\Z"
+_FIRST_OF_CALL = r"\w\([\"'][\w.#\[@=-]{0,40}\Z"
+_SQL = r"(?i)(?:#define[ \t]{1,4}[\w]{0,30}|\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+)\Z"
+"""What comes before PASSWORD and a value in quotes, in SQL and in C."""
 _ASSIGNING = ("=", ":=", "==", "<-")
 _IN_CODE = r"(?:[(,][ \t]{0,8}|[({,]\s{0,30}|\b(?:let|const|var|if|for|and|or|not|return)[ \t]{1,4})\Z"
 """What comes before a name in a call, a declaration or a condition."""
@@ -227,7 +237,9 @@ def _place(
     if join == "":
         if is_bare:
             return _beside(match, known, prefix, around)
-        return "quoted" if compiled(_SQL).search(around) else "prose"
+        if prefix.startswith("-"):
+            return "given"
+        return "assigned" if compiled(_SQL).search(around) else "mentioned"
     if prefix[:1] == "-" or around[-1:] in ("?", "&"):
         return "given"
     if join == "=":
@@ -259,7 +271,12 @@ def _said(written: str, join: str, before: str, is_bare: bool) -> Place | None:
         return None
     if compiled(_TO).match(join) and not compiled(_CHANGES).search(before + join):
         return None
-    return "quoted" if join == "," and written.isupper() and not is_bare else "prose"
+    if is_bare:
+        return "prose"
+    if join == ",":
+        is_pair = compiled(_FIRST_OF_CALL).search(before)
+        return "assigned" if written.isupper() else "mentioned" if is_pair else "prose"
+    return "mentioned"
 
 
 def _beside(match: re.Match[str], name: Name, prefix: str, around: str) -> Place | None:
@@ -274,8 +291,12 @@ def _beside(match: re.Match[str], name: Name, prefix: str, around: str) -> Place
             return "given"
         if compiled(_LOGIN).search(around):
             return "prose"
-    is_plain = is_chosen(value) or is_hyphenated(value) if name == "password" else False
-    return "prose" if is_plain or needs_no_name(value) else None
+    if name == "password":
+        if compiled(_WITH).search(around) and is_mixed(value) and len(value) >= _LEAST_GIVEN:
+            return "bare"
+        if is_chosen(value) or is_hyphenated(value):
+            return "prose"
+    return "prose" if needs_no_name(value) else None
 
 
 def _is_phrase(value: str, name: str, known: Name) -> bool:

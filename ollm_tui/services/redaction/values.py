@@ -11,12 +11,13 @@ Name = Literal["password", "secret", "key"]
 `secret`: tokens and API keys, made by machines. `key`: any other key, where only a value that
 looks like nothing else counts."""
 
-Place = Literal["quoted", "assigned", "bare", "variable", "setting", "given", "prose"]
+Place = Literal["quoted", "assigned", "bare", "variable", "setting", "given", "prose", "mentioned"]
 """Where a value is. `quoted`: in quotes, perhaps as the label of something. `assigned`: in quotes
 behind an equals sign. `bare`: without quotes, as in YAML and INI files, but also in code.
 `variable`: NAME=value, as in env files and shells. `setting`: name=value without spaces, where no
 code is. `given`: in the query of a URL or as the option of a command, which is never code. `prose`:
-in a sentence, a list or a call, where a word is only a word.
+in a sentence, a list or a call, where a word is only a word. `mentioned`: there, but in quotes of
+its own.
 
 Beside the name of a password, nearly anything counts in a place that holds no code and no labels;
 elsewhere a value has to show that it is neither."""
@@ -71,12 +72,12 @@ _LEAST_WORD = 6
 _LEAST_NUMBER = 6
 """Digits of a password that is nothing but a number."""
 _CODE_WORD = re.compile(
-    r"(?i)(?:arg|args|param|var|val|value|tmp|temp|user|str|string|int|uint|float|test|step|col|field"
+    r"(?i)(?:args?|param|var|val|value|tmp|temp|user|str|string|u?int|float|test|step|col|field"
     r"|row|item|data|input|line|name|obj|opt|option|part|group|match|node|self|this|ctx|req|res|foo"
     r"|bar|baz|pass(?:w(?:or)?d|phrase)?|pwd|pw|secret|token|key|hash|salt|version|level|page|char"
-    r"|[a-z]{1,2})[_0-9]"
+    r"|[a-z]{1,2})(?:_[a-z_]*)?[0-9_]*"
 )
-"""The first word of names that programs number."""
+"""Names that programs number: arg1, user_name2."""
 _REFERENCE = re.compile(
     r"(?i)pass|secret|token|key|cred|pwd|field|input|text|valid|hash|label|type|string|env|config"
 )
@@ -202,10 +203,12 @@ def _may_be_password(value: str, place: Place) -> bool:
         return True
     if _SYMBOL.search(value):
         return _LETTER.search(value) is not None
+    if "_" in value and _is_made_of_words(value):
+        return True
     if value.isdigit():
         return place != "prose" and len(value) >= _LEAST_NUMBER
-    if place == "quoted" and value.isascii():
-        if value.islower():
+    if place in ("quoted", "mentioned") and value.isascii():
+        if value.islower() and place == "quoted":
             return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
         return _is_made_of_words(value)
     return is_wild(value)
@@ -218,9 +221,9 @@ def _is_made_of_words(value: str) -> bool:
 
 def _is_numbered_name(value: str) -> bool:
     """Whether a value is words and a number, as people make up passwords: Blue-Cheese-66."""
-    if value[-1].isdigit() and not value.islower() and _CODE_WORD.match(value) is None:
-        return "_" in value or (len(value) >= 10 and value[-2].isdigit())
-    return False
+    if not value[-1].isdigit() or _CODE_WORD.fullmatch(value):
+        return False
+    return "_" in value or (len(value) >= 10 and value[-2].isdigit() and not value.islower())
 
 
 def _may_be_made(value: str, place: Place) -> bool:
@@ -234,10 +237,12 @@ def _may_be_made(value: str, place: Place) -> bool:
             return len(value) >= 12 and not _is_readable(value)
         if place == "variable" or (place in _IN_QUOTES and len(_DIGIT.findall(value)) >= 2):
             return True
+        if place == "assigned" and len(value) >= 10 and "_" in value:
+            return _CODE_WORD.fullmatch(value) is None
         return not _is_readable(value) or (len(value) >= 10 and _has_symbol(value))
     if place == "variable" and not _PART.search(value):
         return True
-    if place in _IN_QUOTES and not value.islower():
+    if place in _IN_QUOTES or place == "variable":
         return len(value) >= 12 and "_" in value and _is_made_of_words(value)
     return len(value) >= 20 and len(_SWITCH.findall(value)) >= 5
 
@@ -285,7 +290,7 @@ def _is_code(value: str, name: Name) -> bool:
     if value[0].isdigit():
         return False
     if name == "password":
-        return _CODE_WORD.match(value) is not None and len(_EVERY_SWITCH.findall(value)) < 3
+        return _CODE_WORD.fullmatch(value) is not None and len(_EVERY_SWITCH.findall(value)) < 3
     if len(value) >= 20 and value.islower() and "_" not in value and _MIXED.match(value):
         return False
     return len(_DIGIT.findall(value)) < 4 and len(_SWITCH.findall(value)) < 3
