@@ -8,6 +8,7 @@ from functools import partial
 from ollm_tui.services.redaction.joins import (
     AFTER_NAME,
     BEFORE_QUOTE,
+    COPULA,
     OPEN_AFTER_NAME,
     VALUE_CHARACTERS,
 )
@@ -75,6 +76,8 @@ _SURE_KEY = words(
     " webhook subscription decryption root wallet bot server wifi wpa network product activation"
     " registration recovery"
 )
+_NETWORKS = words("wifi wi-fi wlan wpa wpa2 wpa3")
+"""Whose keys people choose as they choose passwords."""
 _OTHER_KEY = words(
     "public publishable primary foreign cache sort partition group index row object unique hash"
     " routing shard composite idempotency translation i18n pub mon don tur hot tab map s3 dedupe"
@@ -83,7 +86,7 @@ _OTHER_KEY = words(
 _OTHER_TOKEN = words(
     "public next continuation page pagination idempotency cancellation change lock tik publickey"
 )
-_NO_WORD = re.compile(r"[0-9@#$%^&*+=~!]")
+_NO_WORD = re.compile(r"[0-9@#$%^&*+=~!_]")
 _CODE = ("$(", "${", "<", "{", "[")
 _DIGIT = re.compile("[0-9]")
 _OPTION = r"(?<![A-Za-z0-9])--?[a-z-]{0,20}\Z"
@@ -96,11 +99,11 @@ _OTHER_PASS = words("by com over sur tres under im")
 _ALSO_WORDS = ("pass", "auth", "clave")
 """Those of them that are words of sentences."""
 _VERBS = (
-    r"is|was|has|to|ist|lautet|est|es|remains|equals|becomes|should|must|will|shall|can"
+    rf"{COPULA}|has|to|remains|equals|becomes|should|must|will|shall|can"
     r"|set|changed|reset|updated|rotated"
 )
 _SAID = (
-    rf"(?:{_VERBS})\b|(?:[(]|[a-z]{{2,4}}\s)[^\n]{{0,260}}\s(?:is|was|to|[–—→-])\Z"
+    rf"(?i:{_VERBS})\b|(?:[(]|\w{{2,4}}\s)[^\n]{{0,260}}\s(?:{COPULA}|to|[–—→-])\Z"
     r"|[,({|?–—→-]\Z|\|\||\?\?"
 )
 _PAIRED = (
@@ -133,7 +136,9 @@ _FIRST_OF_CALL = r"\w\([\"'][\w.#\[@=-]{0,40}\Z"
 _SQL = r"(?i)(?:#define[ \t]{1,4}[\w]{0,30}|\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+)\Z"
 """What comes before PASSWORD and a value in quotes, in SQL and in C."""
 _ASSIGNING = ("=", ":=", "==", "<-")
-_IN_CODE = r"(?:[(,][ \t]{0,8}|[({,]\s{0,30}|\b(?:let|const|var|if|for|and|or|not|return)[ \t]{1,4})\Z"
+_IN_CODE = (
+    r"(?:[(,][ \t]{0,8}|[({,]\s{0,30}|\b(?:let|const|var|if|for|and|or|not|return)[ \t]{1,4})\Z"
+)
 """What comes before a name in a call, a declaration or a condition."""
 _SETTING_ENDS = r"[ \t]{0,8}(?:\r?\n|\Z)|[;&\"'][^\r\n]|[ \t]+[\w./-]|,[A-Za-z_]"
 """What follows a setting: nothing else on its line, or the next one. Not the end of a statement."""
@@ -164,7 +169,7 @@ def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
         return None
     if not (
         is_secret(value, known, place)
-        or _is_phrase(value, written, known)
+        or _is_phrase(value, written, "password" if place == "variable" else known)
         or (known == "password" and _is_paired(match, value))
     ):
         return None
@@ -213,6 +218,8 @@ def _certainty(written: str, before: str, name: Name) -> Name | None:
         return name if begins else None
     if name == "password":
         return name
+    if _ends_in(before, _NETWORKS):
+        return "password"
     if name == "key" and written[:3].lower() == "key":
         if _ends_in(before, _SURE_KEY):
             return "secret"
@@ -321,8 +328,8 @@ def _surplus(value: str) -> int:
 
 
 _PASSWORDS = words(
-    "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenord salasana heslo"
-    " şifre пароль 密码 密碼 口令 パスワード 비밀번호"
+    "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenordet lösenord salasana"
+    " heslo adgangskode şifre пароль 密码 密碼 口令 パスワード 비밀번호"
 )
 _SHORT_PASSWORDS = words("pwd pw psk mdp clave")
 _KEYS = words("schluessel schlüssel clave_api chave_api cle_api clé_api")

@@ -121,7 +121,12 @@ def _rules(kind: str, anchors: tuple[str, ...], name: str, known: Name) -> tuple
 
 
 COLUMNS: tuple[Rule, ...] = (
-    *_rules("password", words("passw passphrase"), r"(?:passw(?:or)?d|passphrase)s?", "password"),
+    *_rules(
+        "password",
+        words("passw passphrase pass pwd pw kennwort contraseña"),
+        r"(?:passw(?:or)?d|passwort|passphrase|pass|pwd|pw|kennwort|contraseña)s?",
+        "password",
+    ),
     *_rules("token", words("secret token"), r"(?:secret(?:[ _-]key)?|token)s?", "secret"),
     *_rules("key", ("api_key", "api key", "api-key", "apikey"), r"api[ _-]?keys?", "secret"),
 )

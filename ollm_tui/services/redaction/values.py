@@ -46,7 +46,7 @@ _WORDS = (
     " tbd admin root user username login guest postgres mysql localhost value values type await"
     " async return function new self this import from with input output private public generated"
     " automatic internal external anonymous identifier encrypted encryption authentication"
-    " authorization confirmation"
+    " authorization confirmation passwort kennwort contraseña contrasena senha hasło parola пароль"
 )
 _WORD_SET = frozenset(_WORDS.split())
 _NO_SECRET = r"""
@@ -82,6 +82,10 @@ _REFERENCE = re.compile(
     r"(?i)pass|secret|token|key|cred|pwd|field|input|text|valid|hash|label|type|string|env|config"
 )
 """What names of variables, types and labels have in them."""
+_NAME_OF_ANOTHER = re.compile(
+    r"[A-Z]+(?:_[A-Z]+)+|[A-Za-z_-]*[a-z_-](?:Pass(?:word|phrase)|Secret|Token|Key)"
+)
+"""A constant or a variable, which only refers to a secret."""
 _HUMPS = re.compile(r"[A-Za-z]*[a-z][_-]?[A-Z][A-Za-z_-]*")
 """Words that are told apart by capitals: TangerineDream, Blue_Heron."""
 _CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*[!?]?)+;?")
@@ -142,6 +146,8 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
     if place in ("variable", "setting") and _CALL.match(value):
         return False
     if place == "setting" and _CODE_PATH.fullmatch(value):
+        return False
+    if _NAME_OF_ANOTHER.fullmatch(value):
         return False
     lower = value.lower()
     # Not by is_stand_in, for speed: this runs for every value of a hostile text.
@@ -206,7 +212,7 @@ def _may_be_password(value: str, place: Place) -> bool:
     if "_" in value and _is_made_of_words(value):
         return True
     if value.isdigit():
-        return place != "prose" and len(value) >= _LEAST_NUMBER
+        return len(value) >= _LEAST_NUMBER
     if place in ("quoted", "mentioned") and value.isascii():
         if value.islower() and place == "quoted":
             return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
