@@ -40,7 +40,7 @@ _VALUE = (
     rf"|\\{{1,3}}[\"'](?P<escaped>[^\"'\\\n]{{1,{VALUE_CHARACTERS}}}+)"
     rf"|(?:(?i:&quot;)|&\#3[49];|%22)(?P<entity>[^{SPACE}&%\"'`<>\\]{{1,{VALUE_CHARACTERS}}}+)"
     rf"|(?:(?<=%3[ADad])|(?<=%2[02]))(?P<encoded>{_ENCODED}{{1,{VALUE_CHARACTERS}}}+)"
-    rf"|(?P<bare>(?:[^{_STOP}]|{_GOES_ON})[^{_STOP}]{_LIMIT}(?:{_GOES_ON}[^{_STOP}]{_LIMIT}){{0,6}}+))"
+    rf"|(?!\$[({{]|[{{\[])(?P<bare>(?:[^{_STOP}]|{_GOES_ON})[^{_STOP}]{_LIMIT}(?:{_GOES_ON}[^{_STOP}]{_LIMIT}){{0,6}}+))"
 )
 REST = {
     "double": rf"[^\"\\\n]{{0,{_LONGEST}}}+(?:\\.[^\"\\\n]{_LIMIT}){{0,20}}+",
@@ -87,7 +87,6 @@ _OTHER_TOKEN = words(
     "public next continuation page pagination idempotency cancellation change lock tik publickey"
 )
 _NO_WORD = re.compile(r"[0-9@#$%^&*+=~!_]")
-_CODE = ("$(", "${", "<", "{", "[")
 _DIGIT = re.compile("[0-9]")
 _OPTION = r"(?<![A-Za-z0-9])--?[a-z-]{0,20}\Z"
 _NEXT_OPTION = r"[ \t]{1,4}--?[a-z]"
@@ -106,6 +105,7 @@ _SAID = (
     rf"(?i:{_VERBS})\b|(?:[(]|\w{{2,4}}\s)[^\n]{{0,260}}\s(?:{COPULA}|to|[–—→-])\Z"
     r"|[,({|?–—→-]\Z|\|\||\?\?"
 )
+_USERS = ("user", "login", "uid", "mail", "account")
 _PAIRED = (
     r"(?i)(?:user(?:[_ -]?(?:name|id))?|login|uid|e-?mail|account)[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
     r"(?P<user>[^\s(){},]{1,60}?),?[\s;&|]{1,20}[\w.-]{0,20}\Z"
@@ -183,7 +183,10 @@ def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
 def _is_option(match: re.Match[str]) -> bool:
     """Whether the name is that of an option: -pw, -storepass."""
     at = match.start()
-    return compiled(_OPTION).search(match.string, max(0, at - _LEFT_CHARACTERS), at) is not None
+    left = at - _LEFT_CHARACTERS if at > _LEFT_CHARACTERS else 0
+    if "-" not in match.string[left:at]:
+        return False
+    return compiled(_OPTION).search(match.string, left, at) is not None
 
 
 def _is_paired(match: re.Match[str], value: str) -> bool:
@@ -191,6 +194,9 @@ def _is_paired(match: re.Match[str], value: str) -> bool:
     if not (5 < len(value) < 25 and value.isascii() and value.isalpha()) or is_stand_in(value):
         return False
     at = match.start()
+    before = match.string[at - REACH_BACK if at > REACH_BACK else 0 : at].lower()
+    if not any(who in before for who in _USERS):  # much faster than the search
+        return False
     pair = compiled(_PAIRED).search(match.string, max(0, at - REACH_BACK), at)
     return pair is not None and pair["user"] != value  # else both are of one type
 
@@ -199,8 +205,6 @@ def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
     """Whether a value is no secret, for the most frequent cases, without looking around it."""
     if name == "key":
         return len(value) < 8 or not _DIGIT.search(value)
-    if is_bare and value.startswith(_CODE):
-        return True
     if not is_bare or join == "=" or (len(value) >= 20 and name != "password"):
         return False
     if _TAG_END.search(join):
@@ -292,7 +296,7 @@ def _beside(match: re.Match[str], name: Name, prefix: str, around: str) -> Place
     if prefix.startswith("-"):
         # A plain word after an option may be part of a sentence about it.
         is_given = is_mixed(value) or compiled(_NEXT_OPTION).match(match.string, match.end())
-        return "given" if is_given or not value.islower() and not value.isupper() else "prose"
+        return "given" if is_given or (not value.islower() and not value.isupper()) else "prose"
     if match["name"].lower() == "password":
         if compiled(_NETRC).search(match.string, max(0, match.start() - REACH_BACK), match.start()):
             return "given"
@@ -331,7 +335,7 @@ _PASSWORDS = words(
     "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenordet lösenord salasana"
     " heslo adgangskode şifre пароль 密码 密碼 口令 パスワード 비밀번호"
 )
-_SHORT_PASSWORDS = words("pwd pw psk mdp clave")
+_SHORT_PASSWORDS = words("psk mdp clave")
 _KEYS = words("schluessel schlüssel clave_api chave_api cle_api clé_api")
 _OF = (
     r"(?:[_-](?:prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|live|db|old|new|v?[0-9]{1,2}))?"
@@ -354,6 +358,7 @@ def _rule(kind: str, anchor: str, tail: str, name: Name) -> Rule:
 ASSIGNMENTS: tuple[Rule, ...] = (
     _rule("password", "pass", r"pass(?:word|wort|wd|ord|phrase|code)?s?[0-9]{0,2}", "password"),
     # Not right after : or =, as a value: a flood of them would be searched to its end from each.
+    _rule("password", "pw", "(?<![:=])pwd?", "password"),
     *(_rule("password", word, f"(?<![:=]){word}", "password") for word in _SHORT_PASSWORDS),
     _rule("password", "passe", r"(?:(?<=de[ _-])|(?<=otde))passe", "password"),
     *(_rule("password", word, word, "password") for word in _PASSWORDS),

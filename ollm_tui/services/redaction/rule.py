@@ -49,6 +49,9 @@ class Rule(NamedTuple):
     """Whether its anchors count only at the beginning of a word."""
     opening: str = ""
     """A pattern that must follow anchors which alone are too short to mean anything."""
+    needs: tuple[str, int] | None = None
+    """A text in lower case, and how far behind an anchor it begins at most: without it nothing
+    matches, and nothing is tried."""
 
 
 def words(text: str) -> tuple[str, ...]:

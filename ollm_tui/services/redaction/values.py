@@ -110,6 +110,7 @@ _HYPHENATED = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){3,5}")
 _AWS_SECRET = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}")
 
 
+@lru_cache(maxsize=256)
 def is_stand_in(value: str) -> bool:
     """Whether a value is a placeholder for a secret, or only a word."""
     lower = value.lower()
