@@ -119,7 +119,7 @@ _NETRC = (
 )
 _LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
 _WITH = (
-    r"(?i)(?:\b(?:with|using|use|tried|try|mit|mit[ ]dem|avec|avec[ ]le|con|con[ ]la|com[ ]a|med|met)"
+    r"(?i)(?:\b(?:with|using|use|tried|try|mit(?:[ ]dem)?|avec(?:[ ]le)?|con(?:[ ]la)?|com[ ]a|met)"
     r"(?:[ ]the|[ ]mot[ ]de)?[ \t]{1,4}"
     r"|\b(?:user(?:name)?|login|benutzer|utilisateur|identifiant|usuario|admin|root|wifi[ ]connect)"
     r"[ \t]+(?:[\w.@-]{1,40},?[ \t]+(?:and[ ]|und[ ]|et[ ]|y[ ]|mot[ ]de[ ])?)?)\Z"
@@ -133,7 +133,10 @@ _NAMED = r"(?:(?:key|name)=[\"']|<[\w.-]{1,30}:)\Z"
 _TAG_END = re.compile(r"(?<![=-])>\s*\Z|CDATA\[\Z")
 _CLOSING_TAG = r"\s{0,40}(?:\]{0,2}>\s{0,40})?</"
 _FIRST_OF_CALL = r"\w\([\"'][\w.#\[@=-]{0,40}\Z"
-_SQL = r"(?i)(?:#define[ \t]{1,4}[\w]{0,30}|\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+)\Z"
+_SQL = (
+    r"(?i)(?:#define[ \t]{1,4}[\w]{0,30}"
+    r"|\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+)\Z"
+)
 """What comes before PASSWORD and a value in quotes, in SQL and in C."""
 _ASSIGNING = ("=", ":=", "==", "<-")
 _IN_CODE = (
@@ -332,8 +335,8 @@ def _surplus(value: str) -> int:
 
 
 _PASSWORDS = words(
-    "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenordet lösenord salasana"
-    " heslo adgangskode şifre пароль 密码 密碼 口令 パスワード 비밀번호"
+    "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenordet lösenord"
+    " salasana heslo adgangskode şifre пароль 密码 密碼 口令 パスワード 비밀번호"
 )
 _SHORT_PASSWORDS = words("psk mdp clave")
 _KEYS = words("schluessel schlüssel clave_api chave_api cle_api clé_api")

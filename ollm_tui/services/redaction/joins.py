@@ -14,8 +14,8 @@ BEFORE_QUOTE = r"(?:[bBrRuUfF@$]{0,2}|(?:\[\]byte|Secret(?:Str|String)?|String::
 """Prefixes of texts in programming languages."""
 
 COPULA = (
-    "is|was|ist|war|lautet|heißt|heisst|wurde[ \\t]auf|est|était|devient|a[ \\t]été[ \\t]changé[ \\t]en"
-    "|es|era|será|ha[ \\t]cambiado[ \\t]a|é|è|är|er|on|to[ \\t]jest|jest|este|это"
+    "is|was|ist|war|lautet|heißt|heisst|wurde[ \\t]auf|est|était|devient"
+    "|a[ \\t]été[ \\t]changé[ \\t]en|es|era|será|ha[ \\t]cambiado[ \\t]a|é|è|är|er|on|to[ \\t]jest|jest|este|это"
 )
 """What says in a sentence that one thing is another, in several languages."""
 
@@ -31,7 +31,10 @@ _PREPOSITIONS = (
     "for|of|to|on|at|from|für|fuer|von|vom|zum|zur|am|im|auf|der|des|pour|du|de|sur|au|del|para|en"
     "|do|da|per|di|voor|van|till|(?:is|was)[ \\t](?:generated|created|set)[ \\t]for"
 )
-_ASIDE = rf"(?:(?<=[ \t])(?i:{_PREPOSITIONS})(?:[ \t][^\s:=,;\"'`]{{1,40}}+){{1,6}}|\([^()\n]{{1,40}}+\))"
+_ASIDE = (
+    rf"(?:(?<=[ \t])(?i:{_PREPOSITIONS})(?:[ \t][^\s:=,;\"'`]{{1,40}}+){{1,6}}"
+    r"|\([^()\n]{1,40}+\))"
+)
 """Words between a name and a colon that say what a password is for."""
 _VERB = (
     rf"(?i:(?:{COPULA}|has[ \t]been|remains|equals|becomes"

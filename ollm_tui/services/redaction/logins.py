@@ -133,7 +133,8 @@ LOGINS: tuple[Rule, ...] = (
         _USING,
         r"(?i)[a-z]{3,9}[ ](?:[\"'`](?P<secret>[^\s\"'`]{5,60})[\"'`]|(?P<bare>[^\s\"'`]{5,60}+))"
         rf"[ ]{_AS}[ ](?:the[ ]|your[ ]|my[ ]|mot[ ]de[ ])?"
-        r"(?:pass(?:word|wort|phrase|e)|kennwort|contraseña|senha)(?![\w-]|[ ](?:hash|algorithm|field))",
+        r"(?:pass(?:word|wort|phrase|e)|kennwort|contraseña|senha)"
+        r"(?![\w-]|[ ](?:hash|algorithm|field))",
         _used,
         any_case=True,
         unfinished=(
@@ -189,7 +190,8 @@ LOGINS: tuple[Rule, ...] = (
         _said,
         any_case=True,
         unfinished=(
-            rf"(?i)(?:{'|'.join(_CREDENTIALS)})[ \t]?(?:[:=]|[a-z]{{1,4}}:?)?[ \t]{{0,3}}[\w.@\-]{{0,60}}+"
+            rf"(?i)(?:{'|'.join(_CREDENTIALS)})[ \t]?(?:[:=]|[a-z]{{1,4}}:?)?"
+            r"[ \t]{0,3}[\w.@\-]{0,60}+"
             r"[ \t]?[/:]?[ \t]?[^\s\"'`/]{0,90}+\Z"
         ),
     ),

@@ -256,7 +256,7 @@ def _open_word(text: str, end: int) -> int:
 
 
 def _missing_until(needs: tuple[str, int], folded: str, at: int) -> int:
-    """Where the first anchor may be that has what its rule needs, if one at `at` has not; else 0."""
+    """Where an anchor may have what its rule needs, if the one at `at` has it not; else 0."""
     wanted, reach = needs
     found = folded.find(wanted, at)
     if found == -1:
