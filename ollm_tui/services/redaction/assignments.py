@@ -154,7 +154,7 @@ def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
     group = match.lastgroup or "bare"
     written, join, value = match.group("name", "join", group)
     is_bare = group == "bare"
-    if not join and written.lower() in _SHORT and not _is_option(match):
+    if not join and written.lower() in _SHORT and not (_is_option(match) or _is_with(match)):
         return None
     if is_bare and value[-1] in _TRAILING:
         value = value[: len(value) - _surplus(value)]
@@ -190,6 +190,11 @@ def _is_option(match: re.Match[str]) -> bool:
     if "-" not in match.string[left:at]:
         return False
     return compiled(_OPTION).search(match.string, left, at) is not None
+
+
+def _is_with(match: re.Match[str]) -> bool:
+    """Whether a word that is often another one is a name here: with pw …"""
+    return match.string[max(0, match.start() - 6) : match.start()].endswith(("with ", "using "))
 
 
 def _is_paired(match: re.Match[str], value: str) -> bool:
@@ -306,7 +311,8 @@ def _beside(match: re.Match[str], name: Name, prefix: str, around: str) -> Place
         if compiled(_LOGIN).search(around):
             return "prose"
     if name == "password":
-        if compiled(_WITH).search(around) and is_mixed(value) and len(value) >= _LEAST_GIVEN:
+        is_given = match["name"].lower() in _SHORT or compiled(_WITH).search(around)
+        if is_given and is_mixed(value) and len(value) >= _LEAST_GIVEN:
             return "bare"
         if is_chosen(value) or is_hyphenated(value):
             return "prose"

@@ -15,7 +15,8 @@ BEFORE_QUOTE = r"(?:[bBrRuUfF@$]{0,2}|(?:\[\]byte|Secret(?:Str|String)?|String::
 
 COPULA = (
     "is|was|ist|war|lautet|heißt|heisst|wurde[ \\t]auf|est|était|devient"
-    "|a[ \\t]été[ \\t]changé[ \\t]en|es|era|será|ha[ \\t]cambiado[ \\t]a|é|è|är|er|on|to[ \\t]jest|jest|este|это"
+    "|a[ \\t]été[ \\t]changé[ \\t]en|es|era|será|ha[ \\t]cambiado[ \\t]a"
+    "|é|è|är|er|on|to[ \\t]jest|jest|este|это"
 )
 """What says in a sentence that one thing is another, in several languages."""
 
@@ -43,7 +44,7 @@ _VERB = (
     r"(?:[ \t]from[ \t]\S{1,60})?(?:[ \t]to)?:?)"
 )
 _OPEN_ASIDE = (
-    r"(?:[A-Za-z]{1,7}(?:[ \t]{1,2}[^\s:=,;\"'`]{1,40}+){0,8}|\([^()\n]{0,40}+\)?)"
+    r"(?:[^\W\d_]{1,7}(?:[ \t]{1,2}[^\s:=,;\"'`]{1,40}+){0,8}|\([^()\n]{0,40}+\)?)"
     r"[ \t]{0,4}[:=–—→-]?"
 )
 
@@ -90,6 +91,7 @@ _JOIN = (
     rf"|[:=]{{1,2}}[ \t]{{0,8}}[\[(](?=[ \t]{{0,4}}[\"'`])"
     r"|=\[|%3[ADad](?:%20|\+)?(?:%22)?|<-|(?<=[ \t])(?i:as)[ \t]\w{1,20}[ \t]{0,4}="
     r"|\|(?=[^|\s]{5,128}\|)|[.·…]{3,80}(?=[ \t])"
+    r"|\)\.(?:send_?[kK]eys|fill|type|set_?[vV]alue)\((?=[\"'`])"
     rf"|=>|:=|->|!?={{1,3}}"
     rf"|:{_TYPE}=(?![=>])(?=[ \t]{{0,4}}{BEFORE_QUOTE}[\"'`\\])|::?(?!/)"
     r"|[\s,]{0,40}[\\\"']{0,2}(?:android:)?(?i:value)[\\\"']{0,2}[ \t]{0,8}[:=]"
@@ -108,6 +110,7 @@ _JOIN = (
 _OPEN_JOIN = (
     rf"(?:[=:!>–—→：＝是为は-][=:>]{{0,2}}(?:{_TYPE}=?)?|,|[({{]|\|{{1,2}}|\?{{1,2}}|<{{1,3}}-?|[.·…]{{1,80}}"
     rf"|[:=]{{1,2}}[ \t]{{0,8}}[\[(]|{_OPEN_LINE}|{_OPEN_MARKUP}|{_OPEN_FALLBACK}|{_OPEN_ASIDE}"
+    r"|\)\.[A-Za-z_]{0,9}\(?"
     rf"|{_OPEN_BLOCK}"
     r"|[\s,]{0,40}[\\\"']{0,2}(?:a[ndroi]{0,6}:?)?"
     r"(?i:v|va|val|valu|value[\\\"']{0,2}[ \t]{0,8}[:=]?)?)?[ \t]{0,30}"

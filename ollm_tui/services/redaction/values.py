@@ -55,9 +55,10 @@ _NO_SECRET = r"""
         (?:url|hash|digest|sum|bits?|hex|id|string|array|[kr]\d|[bs])? | [xpv]\d{1,4} )
         (?:[-_/:.][a-z0-9]{1,12}){0,8} \Z )
     | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [a-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
+    | [\w-]+:[x*!]?:\d+: | %env\(
     | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
     """
-"""Names of algorithms, paths, addresses and file names, in lower case."""
+"""Names of algorithms, paths, addresses, lines of /etc/passwd and file names, in lower case."""
 _STAND_IN_WHOLE = re.compile(_WHOLE, re.VERBOSE)
 _NO_SECRET_AT_ALL = re.compile(_NO_SECRET, re.VERBOSE)
 _LEAST_RANDOM = 8
