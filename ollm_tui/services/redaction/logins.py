@@ -149,7 +149,7 @@ LOGINS: tuple[Rule, ...] = (
         r"(?:jdbc:oracle:[a-z0-9]{1,5}:|sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{1,4})?)"
         rf"[A-Za-z0-9_$]{{1,40}}/(?P<secret>[^@/{_NO_ADDRESS}]{{3,90}})@",
         _unless_stand_in,
-        unfinished=r"sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{0,4})?\Z",
+        unfinished=r"sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{0,4})?[!-~]{0,140}+\Z",
     ),
     Rule(
         "password",

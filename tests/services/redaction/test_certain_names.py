@@ -29,6 +29,7 @@ WHERE_ONLY_VALUES_ARE = (
     "ldapmodify -x -D cn=a -w @@",
     "openssl rsa -passin pass:@@ -in a",
     "wpa_passphrase Home @@",
+    "sqlplus scott/@@@orcl",
     "kubectl create secret generic x --from-literal=password=@@",
     '#define PASSWORD "@@"',
 )
