@@ -62,7 +62,8 @@ class _Search(NamedTuple):
 class _Exact(NamedTuple):
     """The messages that have all terms."""
 
-    numbers: list[int]
+    contents: dict[int, int]
+    """What each of them says, as a number that its copies share; the best message first."""
     at_least: bool
     """Whether there may be more."""
 
@@ -253,16 +254,16 @@ class HistorySearch:
             whole = query._replace(terms=tuple(t._replace(whole=True) for t in query.terms))
             # Without duplicates: for terms that are whole words the first two are the same.
             steps = list(dict.fromkeys([(whole, "words"), (query, "words"), (query, where)]))
-        numbers: dict[int, None] = {}
-        left = len(steps)
-        while left and len(numbers) < limit:
+        contents: dict[int, int] = {}
+        left, most = len(steps), max(RANKED, limit)
+        while left and len(contents) < limit:
             # Ranking takes longest: what comes after better hits is ordered by time.
-            found = self._index.find(*steps[-left], "time" if numbers else order)
+            found = self._index.find(*steps[-left], "time" if contents else order, most)
             if found is None:
                 return None
-            numbers |= dict.fromkeys(found)
+            contents |= found
             left -= 1
-        return _Exact(list(numbers), bool(left) or len(numbers) >= RANKED)
+        return _Exact(contents, bool(left) or len(contents) >= most)
 
     def _others(self, asked: _Search, question: Question | None) -> list[JoinedHit] | None:
         """Return the messages found by some words, or by meaning; None if interrupted."""
@@ -286,20 +287,11 @@ class HistorySearch:
     ) -> Results | None:
         """Return the hits to show, each thing once; None if some are no longer there."""
         found = {each.number: each for each in others}
-        known = frozenset(exact.numbers)
-        more = [each.number for each in others if each.number not in known]
-        numbers = exact.numbers + more
-        if asked.order == "time":
-            numbers.sort(reverse=True)
-        contents = self._index.contents(numbers)
-        if len(contents) < len(numbers):
-            return None
-        places: dict[int, list[int]] = {}
-        for number in numbers:
-            places.setdefault(contents[number], []).append(number)
+        more = [each.number for each in others if each.number not in exact.contents]
+        places = self._places(asked.order, exact.contents, more)
         shown = list(places.values())[: asked.limit]
         messages = self._index.messages([number for group in shown for number in group])
-        if len(messages) < sum(map(len, shown)):
+        if None in places or len(messages) < sum(map(len, shown)):
             return None
         marked = question.marked if question and more else asked.query.terms
         marker = Marker(asked.query._replace(terms=marked), where, asked.room)
@@ -309,10 +301,23 @@ class HistorySearch:
             for group in shown
         ]
         titles = {message.session_id: message for message in messages}
-        total = min(len(places), RANKED)
+        total = min(len(places), max(RANKED, asked.limit))
         return Results(
             _grouped(hits, titles), total, exact.at_least, where, tuple(more), marked, tuple(hits)
         )
+
+    def _places(
+        self, order: Order, exact: Mapping[int, int], more: Sequence[int]
+    ) -> dict[int | None, list[int]]:
+        """Return the messages by what they say, the best first; None says what is gone."""
+        contents = {**exact, **self._index.contents(more)} if more else exact
+        numbers = [*exact, *more]
+        if order == "time":
+            numbers.sort(reverse=True)
+        places: dict[int | None, list[int]] = {}
+        for number in numbers:
+            places.setdefault(contents.get(number), []).append(number)
+        return places
 
     def _question(self, query: Query) -> Question:
         return Question(query, WordForms(self._index.vocabulary))
@@ -378,8 +383,10 @@ def _hit(
     messages: Sequence[FoundMessage], marker: Marker, found: Sequence[JoinedHit | None]
 ) -> Hit:
     """Return the hit for a message and its copies, and why it was found."""
-    # The copy that one would go on from: on the branch of its session, in a session in use.
-    message = min(messages, key=lambda each: (not each.on_branch, each.archived))
+    message = messages[0]
+    if len(messages) > 1:
+        # The copy that one would go on from: on the branch of its session, in a session in use.
+        message = min(messages, key=lambda each: (not each.on_branch, each.archived))
     # Without a reason of its own, all words are there.
     why = next((each for each in found if each), None)
     is_exact = None in found
@@ -387,7 +394,7 @@ def _hit(
         session_id=message.session_id,
         message_id=message.id,
         role=message.role,
-        timestamp=_timestamp(message.at),
+        timestamp=clock.from_microseconds(message.at),
         model=message.model,
         on_branch=bool(message.on_branch),
         has_tool=bool(message.has_tool),
@@ -402,13 +409,6 @@ def _hit(
         closeness=why.closeness if why else 0.0,
         covered=1.0 if is_exact or why is None else why.covered,
     )
-
-
-def _timestamp(microseconds: int) -> str:
-    try:
-        return clock.iso(_EPOCH + timedelta(microseconds=microseconds))
-    except OverflowError:
-        return clock.EPOCH
 
 
 def _local_day(hour: int) -> date:

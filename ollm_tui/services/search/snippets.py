@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice, takewhile
+from itertools import islice
 
 from ollm_tui.core.intake import clean
 from ollm_tui.core.search import Query, Snippet, SnippetRoom, Term, Where
@@ -53,30 +53,34 @@ class Marker:
 
     def marks(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the start and end of each term found, in order."""
-        if self._pattern:
-            for found in self._pattern.finditer(fold(text)):
-                yield found.span()
+        found = self._pattern.finditer(fold(text)) if self._pattern else ()
+        return (each.span() for each in found)
 
     def snippet(self, texts: Iterable[str | None]) -> Snippet:
         """Return the best piece of the first text that has a term, else the beginning."""
-        present = [clean(text) for text in texts if text and not text.isspace()]
-        for text in present:
-            marks = list(islice(self.marks(text[:LOOKED_AT]), MOST_MARKS))
-            if marks:
-                return self._cut(text, _best_place(text, marks, self._room))
-        return self._cut(present[0], 0) if present else Snippet("")
+        beginning = ""
+        for text in texts:
+            if not text or text.isspace():
+                continue
+            text = clean(text)
+            found = list(islice(self.marks(text[:LOOKED_AT]), MOST_MARKS))
+            if found:
+                return self._cut(text, _best_place(text, found, self._room), found)
+            beginning = beginning or text
+        return self._cut(beginning, 0, ()) if beginning else Snippet("")
 
-    def _cut(self, text: str, at: int) -> Snippet:
-        """Return the piece of a text around a position, with its marks."""
+    def _cut(self, text: str, at: int, found: Sequence[tuple[int, int]]) -> Snippet:
+        """Return the piece of a text around a position, with its marks; `found` are the first."""
         start, end = _window(text, at, self._room)
         piece = text[start:end]
-        front = "…" if text[:start].strip() and piece[:1] != "\n" else ""
-        kept = piece.strip()
-        # Marks are found in the piece before it is stripped: move them to where the text now is.
-        shift = len(front) - (len(piece) - len(piece.lstrip()))
-        marks = tuple((a + shift, b + shift) for a, b in self.marks(piece))
+        if len(found) == MOST_MARKS:
+            found = [(a + start, b + start) for a, b in self.marks(piece)]
+        front = "…" if piece[:1] != "\n" and text[:start].strip() else ""
+        # Marks move to where the text now is.
+        shift = len(front) - start - (len(piece) - len(piece.lstrip()))
+        marks = tuple([(a + shift, b + shift) for a, b in found if start <= a and b <= end])
         more = "…" if text[end:].strip() else ""
-        return Snippet(front + kept + more, marks)
+        return Snippet(front + piece.strip() + more, marks)
 
 
 def fold(text: str) -> str:
@@ -97,15 +101,16 @@ def _best_place(text: str, marks: Sequence[tuple[int, int]], room: SnippetRoom) 
     """Return the first position from which on the most different terms are near together."""
     reach = room.characters - room.before
     words = [fold(text[start:end]) for start, end in marks]
-    if len(set(words)) == 1:
-        return marks[0][0]
-
-    def different(number: int) -> int:
-        last = marks[number][0] + reach
-        near = takewhile(lambda other: marks[other][1] <= last, range(number, len(marks)))
-        return len({words[other] for other in near})
-
-    return marks[max(range(len(marks)), key=different)][0]
+    all_words = len(set(words))
+    best, most = marks[0][0], 1
+    for number, (start, _) in enumerate(marks):
+        if most == all_words:
+            break
+        near = zip(marks[number:], words[number:], strict=True)
+        different = len({word for (_, end), word in near if end <= start + reach})
+        if different > most:
+            best, most = start, different
+    return best
 
 
 def _among_words(term: Term) -> str:

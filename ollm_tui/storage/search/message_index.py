@@ -27,8 +27,8 @@ from ollm_tui.storage.search.vectors import Vectors, vectors_path
 from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.store_layout import FILE_MODE
 
-RANKED = 500
-"""How many of the latest matches are compared with each other."""
+RANKED = 250
+"""How many of the latest matches are compared with each other, several times what is shown."""
 BUSY_MILLISECONDS = 10_000
 """Long, because another process may be building the index, and recording never waits for it."""
 _CACHE_KILOBYTES = 16_384
@@ -148,10 +148,11 @@ class MessageIndex:
         except sqlite3.Error as error:
             raise self._lost(error) from error
 
-    def find(self, query: Query, where: Where, order: Order) -> list[int] | None:
-        """Return the numbers of up to RANKED messages, the best or the latest first.
-
-        None if it was interrupted.
+    def find(
+        self, query: Query, where: Where, order: Order, most: int = RANKED
+    ) -> dict[int, int] | None:
+        """Return the numbers of messages, the best or the latest first, each with what it says:
+        a number that its copies share. None if it was interrupted.
         """
         source = source_of(query, where, self._slack(query))
         ranked = order == "relevance" and source.has_rank
@@ -159,12 +160,15 @@ class MessageIndex:
         # only these are ranked.
         latest = (
             f"SELECT {source.number} AS number{f', {_RANK} AS rank' if ranked else ''} "
-            f"{source.sql} ORDER BY {source.number} DESC LIMIT {RANKED}"
+            f"{source.sql} ORDER BY {source.number} DESC LIMIT {most}"
         )
-        if ranked:
-            latest = f"SELECT number FROM ({latest}) ORDER BY rank, number DESC"
-        rows = self._rows_unless_interrupted(latest, source.values)
-        return None if rows is None else [row[0] for row in rows]
+        # A row that is missing was removed by another process, or the index is damaged.
+        content = "(SELECT content FROM messages m WHERE m.number = found.number)"
+        best = "rank, number DESC" if ranked else "number DESC"
+        rows = self._rows_unless_interrupted(
+            f"SELECT number, {content} FROM ({latest}) found ORDER BY {best}", source.values
+        )
+        return None if rows is None else dict[int, int](rows)
 
     def hours(
         self, query: Query, where: Where, others: Sequence[int] = ()
