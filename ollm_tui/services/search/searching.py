@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
@@ -297,7 +298,7 @@ class HistorySearch:
         marker = Marker(asked.query._replace(terms=marked), where, asked.room)
         read = iter(messages)
         hits = [
-            _hit([next(read) for _ in group], marker, [found.get(number) for number in group])
+            _hit(list(islice(read, len(group))), marker, [found.get(number) for number in group])
             for group in shown
         ]
         titles = {message.session_id: message for message in messages}
@@ -383,12 +384,17 @@ def _hit(
     messages: Sequence[FoundMessage], marker: Marker, found: Sequence[JoinedHit | None]
 ) -> Hit:
     """Return the hit for a message and its copies, and why it was found."""
-    message = messages[0]
+    message, places = messages[0], ()
     if len(messages) > 1:
         # The copy that one would go on from: on the branch of its session, in a session in use.
         message = min(messages, key=lambda each: (not each.on_branch, each.archived))
+        places = tuple(
+            HitPlace(each.session_id, each.id, bool(each.on_branch), each.title)
+            for each in messages
+            if each is not message
+        )
     # Without a reason of its own, all words are there.
-    why = next((each for each in found if each), None)
+    why = next(filter(None, found), None)
     is_exact = None in found
     return Hit(
         session_id=message.session_id,
@@ -401,11 +407,7 @@ def _hit(
         pinned=bool(message.pinned),
         snippet=marker.snippet((message.said, message.aside, message.tools)),
         why="words" if why is None else "both" if is_exact and why.closeness else why.why,
-        places=tuple(
-            HitPlace(each.session_id, each.id, bool(each.on_branch), each.title)
-            for each in messages
-            if each is not message
-        ),
+        places=places,
         closeness=why.closeness if why else 0.0,
         covered=1.0 if is_exact or why is None else why.covered,
     )

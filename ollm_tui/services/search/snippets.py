@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 
@@ -16,6 +16,8 @@ LOOKED_AT = 200_000
 """Characters of a message in which terms are looked for; without one its beginning is shown."""
 MOST_MARKS = 24
 """How many marks are compared to find the best place for a snippet."""
+LONGEST_WORD = 64
+"""Characters of the longest word that is kept whole where a snippet begins or ends."""
 WORDS = re.compile(r"[^\W_]+")
 """Finds the words of a text as the index does."""
 
@@ -51,10 +53,10 @@ class Marker:
         ]
         self._pattern = re.compile("|".join((*inside, *among))) if inside or among else None
 
-    def marks(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each term found, in order."""
+    def marks(self, text: str, most: int | None = None) -> list[tuple[int, int]]:
+        """Return the start and end of the first terms found, in order."""
         found = self._pattern.finditer(fold(text)) if self._pattern else ()
-        return (each.span() for each in found)
+        return [each.span() for each in islice(found, most)]
 
     def snippet(self, texts: Iterable[str | None]) -> Snippet:
         """Return the best piece of the first text that has a term, else the beginning."""
@@ -63,7 +65,7 @@ class Marker:
             if not text or text.isspace():
                 continue
             text = clean(text)
-            found = list(islice(self.marks(text[:LOOKED_AT]), MOST_MARKS))
+            found = self.marks(text[:LOOKED_AT], MOST_MARKS)
             if found:
                 return self._cut(text, _best_place(text, found, self._room), found)
             beginning = beginning or text
@@ -100,9 +102,11 @@ def _folded(character: str) -> str:
 def _best_place(text: str, marks: Sequence[tuple[int, int]], room: SnippetRoom) -> int:
     """Return the first position from which on the most different terms are near together."""
     reach = room.characters - room.before
+    best, most = marks[0][0], 1
+    if len(marks) == 1:
+        return best
     words = [fold(text[start:end]) for start, end in marks]
     all_words = len(set(words))
-    best, most = marks[0][0], 1
     for number, (start, _) in enumerate(marks):
         if most == all_words:
             break
@@ -142,8 +146,8 @@ def _window(text: str, at: int, room: SnippetRoom) -> tuple[int, int]:
 
 
 def _word_border(text: str, at: int) -> int:
-    """Return a position near this one that cuts no word, if there is a blank before it."""
+    """Return a position near this one that cuts no word, if there is a blank not far before it."""
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
-    space = text.rfind(" ", max(0, at - 20), at)
+    space = text.rfind(" ", max(0, at - LONGEST_WORD), at)
     return space + 1 if space >= 0 else at

@@ -27,11 +27,11 @@ from ollm_tui.storage.search.vectors import Vectors, vectors_path
 from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.store_layout import FILE_MODE
 
-RANKED = 250
+RANKED = 150
 """How many of the latest matches are compared with each other, several times what is shown."""
 BUSY_MILLISECONDS = 10_000
 """Long, because another process may be building the index, and recording never waits for it."""
-_CACHE_KILOBYTES = 16_384
+_CACHE_KILOBYTES = 32_768
 _PAGE_BYTES = 16_384
 """Smaller pages would be a sixth empty: a message seldom fits into the room another left."""
 _TABLES = ("sessions", "messages", "texts", "words")
