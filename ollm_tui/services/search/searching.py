@@ -88,7 +88,9 @@ class HistorySearch:
         self._when_fed = when_fed
         self._index = MessageIndex(None if store.sealed else store.layout.search)
         self._vectors = Vectors(None if store.sealed else store.layout.search)
+        self._forms = WordForms(self._index.vocabulary)
         self._using = Lock()
+        self._last_exact: tuple[object, _Exact] | None = None
         self._round = 0
         self._is_finding = False
         self._indexing = Indexing(store, self._index, self._using)
@@ -146,8 +148,15 @@ class HistorySearch:
 
         prepared = self._ask(prepare, asked.number)
         found = prepared and self._find(prepared[0], "words", prepared[1])
-        if found:
-            yield found
+        if not (prepared and found):
+            return
+        yield found
+        # What has the words inside others must not vanish behind what only means the same.
+        has_words = any(hit.covered for hit in found.ranked)
+        if not has_words and any(term.may_stand_inside for term in asked.query.terms):
+            more = self._find(prepared[0], "anywhere", prepared[1])
+            if more and more.total > found.total:
+                yield more
 
     def overview(
         self, query: Query, where: Where = "words", others: Sequence[int] = ()
@@ -213,9 +222,12 @@ class HistorySearch:
         self._ask(add, None)
 
     def release(self) -> None:
-        """Give back the memory that searching by meaning took."""
+        """Give back the memory that searching took."""
         with self._using:
             self._vectors.release()
+            self._index.release()
+            self._forms = WordForms(self._index.vocabulary)
+            self._last_exact = None
 
     def cancel(self) -> None:
         """End all searches that have begun."""
@@ -249,6 +261,15 @@ class HistorySearch:
 
     def _exactly(self, asked: _Search, where: Where) -> _Exact | None:
         """Return the messages that have all terms, the best first; None if interrupted."""
+        # A search by words and then by meaning begins with the same messages twice.
+        key = (*asked[:3], where, self._index.version())
+        if self._last_exact and self._last_exact[0] == key:
+            return self._last_exact[1]
+        found = self._find_exactly(asked, where)
+        self._last_exact = (key, found) if found else None
+        return found
+
+    def _find_exactly(self, asked: _Search, where: Where) -> _Exact | None:
         query, order, limit = asked[:3]
         steps: list[tuple[Query, Where]] = [(query, where)]
         if order == "relevance":
@@ -321,7 +342,7 @@ class HistorySearch:
         return places
 
     def _question(self, query: Query) -> Question:
-        return Question(query, WordForms(self._index.vocabulary))
+        return Question(query, self._forms)
 
     def _filtered(self, query: Query) -> set[int] | None:
         """Return what may be found by meaning; None if no filter says so."""

@@ -204,6 +204,12 @@ class MessageIndex:
             found += f" UNION SELECT session FROM messages WHERE number IN ({_listed(others)})"
         return self._rows_unless_interrupted(f"SELECT DISTINCT * FROM ({found})", source.values)
 
+    def version(self) -> tuple[int, int, int]:
+        """Return numbers that are different after the index was changed, here or elsewhere."""
+        connection = self._open()
+        elsewhere = self._rows("PRAGMA data_version")[0][0]
+        return id(connection), connection.total_changes, elsewhere
+
     def count(self) -> int:
         """Return how many messages there are."""
         return self._rows("SELECT count(*) FROM messages")[0][0]
@@ -297,6 +303,11 @@ class MessageIndex:
         """End the search that another thread is doing."""
         if self._connection:
             self._connection.interrupt()
+
+    def release(self) -> None:
+        """Give back the memory that searching took."""
+        if self._connection:
+            self._connection.execute("PRAGMA shrink_memory")
 
     def close(self) -> None:
         """Close the connection."""

@@ -8,13 +8,13 @@ best. A long message has several rows.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from operator import mul
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -227,22 +227,29 @@ class _Rows:
         whole = _whole(vector)
         sign = int.from_bytes(_signs_of(whole), "little")
         signs = self._signs
-        if among is None:
-            places: Sequence[int] = range(len(signs))
-            far = [(each ^ sign).bit_count() for each in signs]
-        else:
+        places: Sequence[int] = range(len(signs))
+        if among is not None:
             places = [at for at, content in enumerate(self.contents) if content in among]
-            far = [(signs[at] ^ sign).bit_count() for at in places]
+            signs = [signs[at] for at in places]
+        far = [(each ^ sign).bit_count() for each in signs]
         limit = _distance_of(far, MOST_RESCORED)
-        best: dict[int, int] = {}
-        for at in [at for at, distance in zip(places, far, strict=True) if distance <= limit]:
+        candidates = [at for at, distance in enumerate(far) if distance <= limit]
+        candidates.sort(key=far.__getitem__)
+        best: dict[int, float] = {}
+        for at in map(places.__getitem__, candidates[:MOST_RESCORED]):
             content = self.contents[at]
-            file.seek(self.start + (at + 1) * self.size - self._numbers)
-            row = memoryview(file.read(self._numbers)).cast("b")
-            best[content] = max(best.get(content, 0), sum(map(mul, whole, row)))
+            closeness = self._closeness(file, at, whole)
+            best[content] = max(best.get(content, 0.0), closeness)
         found = sorted(best, key=lambda content: -best[content])[:most]
-        near = [Near(content, best[content] / SCALE**2) for content in found]
+        near = [Near(content, best[content]) for content in found]
         return [each for each in near if each.closeness >= FARTHEST]
+
+    def _closeness(self, file: IO[bytes], at: int, whole: Sequence[int]) -> float:
+        """Return the cosine of a vector and that of a row."""
+        file.seek(self.start + (at + 1) * self.size - self._numbers)
+        row = struct.unpack(f"{self._numbers}b", file.read(self._numbers))
+        # Both are of the same length, so their distance says it: a third of the time of a sum.
+        return 1 - (math.dist(whole, row) / SCALE) ** 2 / 2
 
     def _chunks(self, file: IO[bytes], first: int) -> Iterator[bytes]:
         """Yield whole rows from a number on."""
