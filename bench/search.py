@@ -122,6 +122,7 @@ def _meaning(history: HistorySearch) -> Outcome:
         contents = history.pieces(missing[at : at + BATCH])
         history.add_vectors("bench", {each: [random.choice(vectors)] for each in contents})
     keys = [query[:end] for query in _queries() for end in range(1, len(query) + 1)]
+    history.release()
     before = _memory()
     costs = [_cost_of_meaning(history, typed, random.choice(vectors)) for typed in keys]
     late = quantiles(costs, n=20)[18]

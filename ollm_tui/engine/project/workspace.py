@@ -180,7 +180,12 @@ class Workspace:
 
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
-        return self._ephemeral.listed(await self._on_disk(self._library.catalogue.summaries))
+        # In steps: a message that is sent meanwhile is recorded between two of them.
+        reading = self._library.catalogue.reading()
+        listed: list[SessionSummary] = []
+        while (more := await self._on_disk(partial(next, reading, None))) is not None:
+            listed = more
+        return self._ephemeral.listed(listed)
 
     async def known_sessions(self, most: int) -> list[SessionSummary]:
         """The latest sessions as the index knows them, for showing while `sessions` runs."""
