@@ -29,7 +29,8 @@ class JoinedHit(NamedTuple):
 
 
 def joined(ranked: Sequence[RankedMessage], near: Mapping[int, float]) -> list[JoinedHit]:
-    """Return all messages, the best first; `near` are those that mean nearly the same."""
+    """Return all messages, the best first; `near` are those that mean nearly the same, the
+    nearest first, and how near they are."""
     if not near:
         return [JoinedHit(each.number, "words", 0.0, each.covered) for each in ranked]
     farthest = min(near.values())
@@ -41,7 +42,7 @@ def joined(ranked: Sequence[RankedMessage], near: Mapping[int, float]) -> list[J
     }
     # Sorting keeps the order of the ranking where two are equal.
     by_words = iter(sorted(scores, key=lambda number: -scores[number]))
-    by_meaning = iter(sorted(near, key=lambda number: (-near[number], -number)))
+    by_meaning = iter(near)
     order: dict[int, None] = {}
     while len(order) < len(scores.keys() | near.keys()):
         order |= dict.fromkeys(islice(_new(by_words, order), 1))

@@ -296,7 +296,9 @@ class HistorySearch:
         if asked.near:
             closeness = dict(asked.near)
             numbers = self._index.numbers_of(closeness, asked.query)
-            near = {number: closeness[content] for number, content in numbers.items()}
+            order = {content: place for place, content in enumerate(closeness)}
+            nearest = sorted(numbers, key=lambda number: (order[numbers[number]], -number))
+            near = {number: closeness[numbers[number]] for number in nearest}
         return joined(ranked, near)
 
     def _shown(
