@@ -104,15 +104,16 @@ class Workspace:
             library, self.snapshots, self._open, self._on_disk, rules, self._ephemeral
         )
         """Reads and forks sessions at any of their points."""
+        models = SearchModels(providers, settings.search.embedding_model)
         self.history = History(
             library.store,
             recording.topic,
             most=settings.search.max_results,
             recall_tokens=settings.search.retrieval_tokens,
-            models=SearchModels(providers, settings.search.embedding_model),
+            models=models,
         )
         """Searches everything ever said."""
-        self.passages = FilePassages(self.project, library.store)
+        self.passages = FilePassages(self.project, library.store, models)
         """Searches the files of the project."""
 
     @property

@@ -26,13 +26,13 @@ from ollm_tui.core.search import (
 )
 from ollm_tui.services.search.indexing import ATTEMPTS, IndexFeed, Indexing, Progress
 from ollm_tui.services.search.joining import JoinedHit, joined
-from ollm_tui.services.search.passages import pieces_of
+from ollm_tui.services.search.message_vectors import MessageVectors
 from ollm_tui.services.search.snippets import Marker
 from ollm_tui.services.search.word_forms import WordForms
 from ollm_tui.services.search.word_ranking import Question
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.search.message_index import RANKED, FoundMessage, IndexLost, MessageIndex
-from ollm_tui.storage.search.vectors import Near, Vectors
+from ollm_tui.storage.search.vectors import Near
 from ollm_tui.storage.sessions.session_store import SessionStore
 
 R = TypeVar("R")
@@ -42,8 +42,6 @@ LIVE_BYTES = 4 * 1024 * 1024
 _LOOKS = 2
 """How often messages that were found are looked up in vain until the index counts as damaged:
 once, another process may have removed them in between."""
-MOST_NEAR = 100
-"""How many of the messages that mean nearly the same are looked at."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -87,7 +85,7 @@ class HistorySearch:
         self._store = store
         self._when_fed = when_fed
         self._index = MessageIndex(None if store.sealed else store.layout.search)
-        self._vectors = Vectors(None if store.sealed else store.layout.search)
+        self._vectors = MessageVectors(self._index, None if store.sealed else store.layout.search)
         self._forms = WordForms(self._index.vocabulary)
         self._using = Lock()
         self._last_exact: tuple[object, _Exact] | None = None
@@ -143,7 +141,7 @@ class HistorySearch:
 
     def _near_results(self, asked: _Search, vector: Sequence[float]) -> Iterator[Results]:
         def prepare() -> tuple[_Search, Question]:
-            near = self._vectors.nearest(vector, self._filtered(asked.query), MOST_NEAR)
+            near = self._vectors.nearest(vector, asked.query)
             return asked._replace(near=tuple(near)), self._question(asked.query)
 
         prepared = self._ask(prepare, asked.number)
@@ -194,32 +192,16 @@ class HistorySearch:
         Vectors of what is no longer there are removed. StoreError, OSError.
         """
 
-        def look() -> list[int]:
-            if self._vectors.model() == model:
-                self._vectors.keep(self._index.all_contents())
-                known = self._vectors.known()
-            else:
-                known = set[int]()
-            said = self._index.said(("user", "assistant"))
-            return [number for number, content in said if content not in known]
-
-        return self._ask(look, None) or []
+        return self._ask(lambda: self._vectors.missing(model), None) or []
 
     def pieces(self, numbers: Sequence[int]) -> dict[int, list[str]]:
         """Return what messages say, in pieces to make vectors of; none for what says too little."""
-        messages = self._ask(lambda: self._index.messages(numbers), None) or []
-        pieces = {message.content: pieces_of(message.said) for message in messages}
-        return {content: each for content, each in pieces.items() if each}
+        return self._ask(lambda: self._vectors.pieces(numbers), None) or {}
 
     def add_vectors(self, model: str, made: Mapping[int, Sequence[Sequence[float]]]) -> None:
         """Keep the vectors of messages, unless they were deleted meanwhile. StoreError, OSError."""
 
-        def add() -> None:
-            numbers = len(next(iter(made.values()))[0])
-            self._vectors.begin(model, numbers)
-            self._vectors.add(made, lambda: set(self._index.numbers_of(made, Query()).values()))
-
-        self._ask(add, None)
+        self._ask(lambda: self._vectors.add(model, made), None)
 
     def release(self) -> None:
         """Give back the memory that searching took."""
@@ -292,13 +274,7 @@ class HistorySearch:
         ranked = question.rank(self._index) if question and question.groups else []
         if ranked is None:
             return None
-        near: dict[int, float] = {}
-        if asked.near:
-            closeness = dict(asked.near)
-            numbers = self._index.numbers_of(closeness, asked.query)
-            order = {content: place for place, content in enumerate(closeness)}
-            nearest = sorted(numbers, key=lambda number: (order[numbers[number]], -number))
-            near = {number: closeness[numbers[number]] for number in nearest}
+        near = self._vectors.messages(asked.near, asked.query) if asked.near else {}
         return joined(ranked, near)
 
     def _shown(
@@ -345,11 +321,6 @@ class HistorySearch:
 
     def _question(self, query: Query) -> Question:
         return Question(query, self._forms)
-
-    def _filtered(self, query: Query) -> set[int] | None:
-        """Return what may be found by meaning; None if no filter says so."""
-        filters = query._replace(terms=(), without=())
-        return None if filters.asks_nothing else self._index.all_contents(filters)
 
     def _ask(self, work: Callable[[], R | None], current: int | None) -> R | None:
         """Run work on the index, filling it again if it turns out to be damaged.
