@@ -71,7 +71,7 @@ class SessionCatalogue:
         Only where none was listed yet, the files that were written last are read.
         """
         listed = [summary for summary, _ in self._index.rows(most)]
-        return listed or next(self.reading(), [])[:most]
+        return listed or next(self.reading())[:most]
 
     def resolve(self, prefix: str) -> str:
         """Return the one session whose id begins with `prefix`. SessionNotFound or AmbiguousId."""

@@ -31,7 +31,7 @@ RANKED = 150
 """How many of the latest matches are compared with each other, several times what is shown."""
 BUSY_MILLISECONDS = 10_000
 """Long, because another process may be building the index, and recording never waits for it."""
-_CACHE_KILOBYTES = 32_768
+_CACHE_KILOBYTES = 24_576
 _PAGE_BYTES = 16_384
 """Smaller pages would be a sixth empty: a message seldom fits into the room another left."""
 _TABLES = ("sessions", "messages", "texts", "words")
@@ -42,8 +42,9 @@ _FOUND = (
     "SELECT m.number, s.session_id, s.title, s.project, s.pinned, s.archived, m.id, m.role, m.at, "
     f"{MODEL}, m.on_branch, m.has_tool, m.pinned, m.content, t.asked || t.said, t.aside, t.tools "
     "FROM messages m JOIN sessions s ON s.number = m.session JOIN texts t USING (number) "
-    "WHERE m.number IN ({})"
+    "WHERE m.number IN (SELECT value FROM json_each(?))"
 )
+"""Takes a JSON list, so that SQLite knows the statement already."""
 _DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """Errors that say the file is not what we wrote."""
 _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -291,7 +292,7 @@ class MessageIndex:
 
         Those that are missing are left out: another process may have removed them meanwhile.
         """
-        rows = self._rows(_FOUND.format(_listed(numbers)))
+        rows = self._rows(_FOUND, (str(list(numbers)),))
         found = {row[0]: FoundMessage(*row[1:]) for row in rows}
         return [found[number] for number in numbers if number in found]
 
