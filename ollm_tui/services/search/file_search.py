@@ -7,7 +7,7 @@ asked for; what changed since is read again with each search.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -147,7 +147,7 @@ class FileSearch:
 
 
 @contextmanager
-def _store_errors() -> Iterator[None]:
+def _store_errors() -> Generator[None]:
     try:
         yield
     except IndexLost as error:
