@@ -106,15 +106,16 @@ class Workspace:
             library, self.snapshots, self._open, self._on_disk, rules, self._ephemeral
         )
         """Reads and forks sessions at any of their points."""
+        models = SearchModels(providers, settings.search.embedding_model)
         self.history = History(
             library.store,
             recording.topic,
             most=settings.search.max_results,
             recall_tokens=settings.search.retrieval_tokens,
-            models=SearchModels(providers, settings.search.embedding_model),
+            models=models,
         )
         """Searches everything ever said."""
-        self.passages = FilePassages(self.project, library.store)
+        self.passages = FilePassages(self.project, library.store, models)
         """Searches the files of the project."""
 
     @property
@@ -182,7 +183,12 @@ class Workspace:
 
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
-        return self._ephemeral.listed(await self._on_disk(self._library.catalogue.summaries))
+        # In steps: a message that is sent meanwhile is recorded between two of them.
+        reading = self._library.catalogue.reading()
+        listed: list[SessionSummary] = []
+        while (more := await self._on_disk(partial(next, reading, None))) is not None:
+            listed = more
+        return self._ephemeral.listed(listed)
 
     async def known_sessions(self, most: int) -> list[SessionSummary]:
         """The latest sessions as the index knows them, for showing while `sessions` runs."""
