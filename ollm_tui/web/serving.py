@@ -1,0 +1,68 @@
+"""Serving from the beginning to the end: the addresses, the program of each tab, the signals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from ollm_tui.web.access import Access, is_loopback
+from ollm_tui.web.browser_tabs import BrowserTabs
+from ollm_tui.web.terminal_program import Size, TerminalProgram
+from ollm_tui.web.web_server import Place, WebServer
+
+OWN = "own"
+"""The view of the tabs in which the user works."""
+EVERYWHERE = ("0.0.0.0", "::", "")
+PROGRAM = (sys.executable, "-P", "-m", "ollm_tui")
+"""-P, because a file in the project folder must not be imported in place of our modules."""
+OF_OTHER_TERMINALS = frozenset(
+    ("DISPLAY", "WAYLAND_DISPLAY", "TMUX", "TMUX_PANE", "STY", "COLORFGBG", "COLUMNS", "LINES")
+)
+"""Variables that say something of the terminal `ollm serve` runs in; the page is another one."""
+
+
+class Served(NamedTuple):
+    """What whoever started a server has to know."""
+
+    address: str
+    is_in_the_open: bool
+    """Whether others can reach it, and read along on the way."""
+
+
+async def serve(place: Place, title: str, tell: Callable[[Served], None]) -> None:
+    """Serve until a signal says to end. OSError if the place cannot be had."""
+    is_local = is_loopback(place.host)
+    names = () if is_local else (place.host, socket.gethostname(), socket.getfqdn())
+    access = Access((OWN,), names, only_loopback=is_local)
+    server = WebServer(access, BrowserTabs(start_tab, frozenset()), title, frozenset())
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with server.listening(place) as port:
+        base = f"{'https' if place.tls else 'http'}://{_name(place.host)}:{port}"
+        is_in_the_open = not is_local and place.tls is None
+        tell(Served(f"{base}/{access.tokens[OWN]}/", is_in_the_open))
+        await ended.wait()
+
+
+async def start_tab(_view: str, session: str | None, size: Size) -> TerminalProgram:
+    """Start the program of a tab, with the session it had before."""
+    words = ("--resume", session) if session else ()
+    return await TerminalProgram.start((*PROGRAM, *words), page_environment(os.environ), size)
+
+
+def page_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a program whose terminal is a page."""
+    kept = {name: value for name, value in environ.items() if name not in OF_OTHER_TERMINALS}
+    return kept | {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
+
+def _name(host: str) -> str:
+    """Return the name to open the page by."""
+    host = socket.gethostname() if host in EVERYWHERE else host
+    return f"[{host}]" if ":" in host else host
