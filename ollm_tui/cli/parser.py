@@ -127,6 +127,13 @@ def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
         help="continue the latest session",
     )
     which.add_argument("--new", action="store_true", help="begin a new session (the default)")
+    which.add_argument(
+        "--follow",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="show that session live, read-only; without an ID, the latest",
+    )
     parser.add_argument("--model", metavar="M", help="the model that answers")
     parser.add_argument("--provider", metavar="P", help="the provider it runs on")
     parser.add_argument("--ephemeral", action="store_true", help="keep nothing on disk")
@@ -366,11 +373,19 @@ def _serve(parser: Parser) -> None:
         "ssh -L 8080:127.0.0.1:8080 HOST\n\n"
         "Browsers keep Ctrl+N, Ctrl+T and Ctrl+W for themselves: Ctrl+P finds every command.\n"
         "Shift and the mouse select text.\n\n"
-        "examples:\n  ollm serve --port 8080\n"
+        "--share ID prints a second address: whoever has it sees that session live, can scroll,\n"
+        "and can neither type nor see another one. --read-only has that address alone.\n\n"
+        "examples:\n  ollm serve --port 8080\n  ollm serve --share 3f2a\n"
         "  ollm serve --host 0.0.0.0 --cert cert.pem --key key.pem"
     )
     parser.add_argument("--port", type=_port, metavar="N", default=0, help="else any free one")
     parser.add_argument("--host", metavar="H", default="127.0.0.1", help="else this computer only")
+    parser.add_argument(
+        "--share", metavar="ID", help="also a second address that shows this session, read-only"
+    )
+    parser.add_argument(
+        "--read-only", action="store_true", help="only show the shared session, or the latest"
+    )
     parser.add_argument("--cert", metavar="FILE", help="the certificate, to serve https")
     parser.add_argument("--key", metavar="FILE", help="its key")
 

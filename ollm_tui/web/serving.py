@@ -7,16 +7,16 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ollm_tui.web.access import Access, is_loopback
-from ollm_tui.web.browser_tabs import BrowserTabs
+from ollm_tui.web.browser_tabs import BrowserTabs, Start
 from ollm_tui.web.terminal_program import Size, TerminalProgram
 from ollm_tui.web.web_server import Place, WebServer
 
-OWN = "own"
-"""The view of the tabs in which the user works."""
+OWN, SHARED = "own", "shared"
+"""What a tab is for: the user works in it, or others look at one session."""
 EVERYWHERE = ("0.0.0.0", "::", "")
 PROGRAM = (sys.executable, "-P", "-m", "ollm_tui")
 """-P, because a file in the project folder must not be imported in place of our modules."""
@@ -30,30 +30,47 @@ class Served(NamedTuple):
     """What whoever started a server has to know."""
 
     address: str
+    """Where the user works; empty if nobody may."""
+    shared: str
+    """Where one session is shown; empty if none is."""
     is_in_the_open: bool
     """Whether others can reach it, and read along on the way."""
 
 
-async def serve(place: Place, title: str, tell: Callable[[Served], None]) -> None:
-    """Serve until a signal says to end. OSError if the place cannot be had."""
+async def serve(
+    place: Place, views: Mapping[str, Sequence[str]], title: str, tell: Callable[[Served], None]
+) -> None:
+    """Serve until a signal says to end. OSError if the place cannot be had.
+
+    `views` says what `ollm` is started with for each kind of tab.
+    """
     is_local = is_loopback(place.host)
     names = () if is_local else (place.host, socket.gethostname(), socket.getfqdn())
-    access = Access((OWN,), names, only_loopback=is_local)
-    server = WebServer(access, BrowserTabs(start_tab, frozenset()), title, frozenset())
+    access = Access(tuple(views), names, only_loopback=is_local)
+    read_only = frozenset((SHARED,))
+    server = WebServer(access, BrowserTabs(starter(views), read_only), title, read_only)
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     async with server.listening(place) as port:
         base = f"{'https' if place.tls else 'http'}://{_name(place.host)}:{port}"
         is_in_the_open = not is_local and place.tls is None
-        tell(Served(f"{base}/{access.tokens[OWN]}/", is_in_the_open))
+        own, shared = (
+            f"{base}/{access.tokens[view]}/" if view in views else "" for view in (OWN, SHARED)
+        )
+        tell(Served(own, shared, is_in_the_open))
         await ended.wait()
 
 
-async def start_tab(_view: str, session: str | None, size: Size) -> TerminalProgram:
-    """Start the program of a tab, with the session it had before."""
-    words = ("--resume", session) if session else ()
-    return await TerminalProgram.start((*PROGRAM, *words), page_environment(os.environ), size)
+def starter(views: Mapping[str, Sequence[str]]) -> Start:
+    """Return what starts the program of a tab, with the session it had before."""
+
+    async def start(view: str, session: str | None, size: Size) -> TerminalProgram:
+        again = ("--resume", session) if session and view == OWN else ()
+        command = (*PROGRAM, *views[view], *again)
+        return await TerminalProgram.start(command, page_environment(os.environ), size)
+
+    return start
 
 
 def page_environment(environ: Mapping[str, str]) -> dict[str, str]:

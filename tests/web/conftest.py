@@ -123,9 +123,12 @@ class Tab:
         return self.page.evaluate(SCREEN)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One chromium for all tests; it can resolve no name, so nothing but loopback is reached."""
+    """One chromium, which can resolve no name, so that nothing but loopback is reached.
+
+    Not for the whole run: Playwright keeps a loop running, in which no async test could run.
+    """
     program = shutil.which("chromium")
     if program is None:
         pytest.skip("there is no chromium (apt install chromium)")

@@ -14,7 +14,7 @@ import pytest
 from ollm_tui.core.errors import OllmError
 from ollm_tui.web.browser_tab import ENDED, MOST_UNREAD, RESET, TAKEN, BrowserTab
 from ollm_tui.web.browser_tabs import MOST_TABS, BrowserTabs, TabKey
-from ollm_tui.web.serving import OWN, start_tab
+from ollm_tui.web.serving import OWN, starter
 from ollm_tui.web.terminal_program import Size, TerminalProgram
 from tests.end_to_end.terminal import Picture
 
@@ -71,7 +71,7 @@ async def test_a_page_that_comes_back_late_finds_its_session_and_its_draft(
     script = home.parent / "script.json"
     script.write_text(json.dumps([[{"text": "Half of an answer"}, {"wait": 600}]]))
     monkeypatch.setenv("OLLM_TEST_SCRIPT", str(script))
-    tabs = BrowserTabs(start_tab, frozenset(), kept_seconds=0)
+    tabs = BrowserTabs(starter({OWN: ()}), frozenset(), kept_seconds=0)
     first = Watched()
     tab = await tabs.open(KEY, SIZE)
     tab.attach(first, SIZE)

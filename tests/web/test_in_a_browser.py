@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+from tests.cli.conftest import Run
 from tests.web.conftest import Open, Serve
 
 COUNTING = [
@@ -122,3 +123,39 @@ def test_a_program_that_ends_with_the_server_has_saved_everything(
     (session,) = (home / "sessions").glob("*-*.json")
     assert "Half of an answer" in session.read_text()
     tab.page.get_by_text("The program has ended").wait_for()
+
+
+def test_a_shared_session_is_seen_live_by_several_and_typed_into_by_none(
+    home: Path, serve: Serve, open_tab: Open, run_ollm: Run
+) -> None:
+    story = "\n\n".join(f"Line {number}" for number in range(1, 60))
+    run_ollm("-p", "Tell a story", script=[[{"text": story}]])
+    run_ollm("-p", "Say nothing of this", script=[[{"text": "A secret"}]])
+    (session,) = (
+        file.stem
+        for file in (home / "sessions").glob("*-*.json")
+        if "Tell a story" in file.read_text()
+    )
+    served = serve("--share", session[:8], script=[[{"text": "The end"}]])
+    mine, shared = served.addresses
+    viewers = [open_tab(shared), open_tab(shared)]
+    for viewer in viewers:
+        viewer.wait_for("Tell a story", "read-only, live", "Line 59")
+        viewer.type("Let me in")
+        viewer.press("Enter", "F3", "Control+N", "Control+Q", "Escape", "PageUp")
+        viewer.wait_until_gone("Line 59")
+        viewer.press("PageDown", "PageDown")
+        viewer.wait_for("Line 59")
+        assert "Let me in" not in viewer.screen()
+    own = open_tab(mine)
+    own.wait_for("Type a message")
+    own.press("F3")
+    own.wait_for("Tell a story", "Say nothing of this")
+    own.type("story")
+    own.wait_until_gone("Say nothing of this")
+    own.press("Enter")
+    own.wait_for("Line 59", "Type a message")
+    own.type("And then?")
+    own.press("Enter")
+    for viewer in viewers:
+        viewer.wait_for("And then?", "The end")
