@@ -346,11 +346,14 @@ class _Plan(NamedTuple):
 
 def _embedded(plan: _Plan) -> Provider:
     from ollm_tui.providers.embedded import Embedded
+    from ollm_tui.providers.llama_cpp.shared_server import DESCRIPTOR_VARIABLE, SharedSlot
 
+    shared = plan.environ.get(DESCRIPTOR_VARIABLE) if plan.name == "embedded" else None
     return Embedded(
         name=plan.name,
         models_dir=plan.models_dir,
         inactivity_seconds=plan.settings.timeout_seconds,
+        shared=SharedSlot(int(shared)) if shared else None,
     )
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from ollm_tui.providers.llama_cpp.shared_server import DESCRIPTOR_VARIABLE, ModelSharing
 from ollm_tui.web.access import Access, is_loopback
 from ollm_tui.web.browser_tabs import BrowserTabs, Start
 from ollm_tui.web.terminal_program import Size, TerminalProgram
@@ -48,27 +49,37 @@ async def serve(
     names = () if is_local else (place.host, socket.gethostname(), socket.getfqdn())
     access = Access(tuple(views), names, only_loopback=is_local)
     read_only = frozenset((SHARED,))
-    server = WebServer(access, BrowserTabs(starter(views), read_only), title, read_only)
+    models = ModelSharing()
+    server = WebServer(access, BrowserTabs(starter(views, models), read_only), title, read_only)
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with server.listening(place) as port:
-        base = f"{'https' if place.tls else 'http'}://{_name(place.host)}:{port}"
-        is_in_the_open = not is_local and place.tls is None
-        own, shared = (
-            f"{base}/{access.tokens[view]}/" if view in views else "" for view in (OWN, SHARED)
-        )
-        tell(Served(own, shared, is_in_the_open))
-        await ended.wait()
+    try:
+        async with server.listening(place) as port:
+            base = f"{'https' if place.tls else 'http'}://{_name(place.host)}:{port}"
+            is_in_the_open = not is_local and place.tls is None
+            own, shared = (
+                f"{base}/{access.tokens[view]}/" if view in views else "" for view in (OWN, SHARED)
+            )
+            tell(Served(own, shared, is_in_the_open))
+            await ended.wait()
+    finally:
+        await models.close()
 
 
-def starter(views: Mapping[str, Sequence[str]]) -> Start:
-    """Return what starts the program of a tab, with the session it had before."""
+def starter(views: Mapping[str, Sequence[str]], models: ModelSharing) -> Start:
+    """Return what starts the program of a tab, with the session it had before. All of them use
+    the same server of embedded models."""
 
     async def start(view: str, session: str | None, size: Size) -> TerminalProgram:
         again = ("--resume", session) if session and view == OWN else ()
         command = (*PROGRAM, *views[view], *again)
-        return await TerminalProgram.start(command, page_environment(os.environ), size)
+        line = await models.connect()
+        environment = page_environment(os.environ) | {DESCRIPTOR_VARIABLE: str(line)}
+        try:
+            return await TerminalProgram.start(command, environment, size, (line,))
+        finally:
+            os.close(line)
 
     return start
 

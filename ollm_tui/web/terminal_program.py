@@ -9,7 +9,7 @@ import os
 import signal
 import struct
 import termios
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -39,15 +39,23 @@ class TerminalProgram:
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], environment: Mapping[str, str], size: Size
+        cls,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        size: Size,
+        files: Collection[int] = (),
     ) -> TerminalProgram:
-        """Start a program in a new terminal. OSError if that is not possible."""
+        """Start a program in a new terminal, which inherits open files. OSError if that is not
+        possible."""
         terminal, theirs = os.openpty()
         try:
             os.set_blocking(terminal, False)
             _set_size(terminal, size)
             process = await asyncio.create_subprocess_exec(
-                *command, env=environment, preexec_fn=partial(os.login_tty, theirs)
+                *command,
+                env=environment,
+                pass_fds=tuple(files),
+                preexec_fn=partial(os.login_tty, theirs),
             )
         except BaseException:
             os.close(terminal)

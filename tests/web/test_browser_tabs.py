@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import OllmError
+from ollm_tui.providers.llama_cpp.shared_server import ModelSharing
 from ollm_tui.web.browser_tab import ENDED, MOST_UNREAD, RESET, TAKEN, BrowserTab
 from ollm_tui.web.browser_tabs import MOST_TABS, BrowserTabs, TabKey
 from ollm_tui.web.serving import OWN, starter
 from ollm_tui.web.terminal_program import Size, TerminalProgram
 from tests.end_to_end.terminal import Picture
+from tests.providers.test_embedded import children
 
 PATIENCE_SECONDS = 60
 SIZE = Size(80, 24)
@@ -71,7 +73,8 @@ async def test_a_page_that_comes_back_late_finds_its_session_and_its_draft(
     script = home.parent / "script.json"
     script.write_text(json.dumps([[{"text": "Half of an answer"}, {"wait": 600}]]))
     monkeypatch.setenv("OLLM_TEST_SCRIPT", str(script))
-    tabs = BrowserTabs(starter({OWN: ()}), frozenset(), kept_seconds=0)
+    models = ModelSharing()
+    tabs = BrowserTabs(starter({OWN: ()}, models), frozenset(), kept_seconds=0)
     first = Watched()
     tab = await tabs.open(KEY, SIZE)
     tab.attach(first, SIZE)
@@ -93,6 +96,7 @@ async def test_a_page_that_comes_back_late_finds_its_session_and_its_draft(
     again.attach(second, SIZE)
     await second.shows("Tell me all", "Half of an answer", "next I ask")
     await tabs.close()
+    await models.close()
     assert second.code == ENDED
 
 
@@ -175,3 +179,21 @@ async def test_a_program_that_does_not_read_is_ended_all_the_same() -> None:
     typing = asyncio.create_task(tab.type(b"x" * 1_000_000))
     await tab.end()
     await typing
+
+
+@pytest.mark.model
+async def test_all_tabs_have_their_answers_from_one_server_of_the_model(model_home: Path) -> None:
+    models = ModelSharing()
+    tabs = BrowserTabs(starter({OWN: ()}, models), frozenset())
+    pages = [Watched(), Watched()]
+    for number, page in enumerate(pages):
+        tab = await tabs.open(TabKey(OWN, str(number)), SIZE)
+        tab.attach(page, SIZE)
+        await page.shows("Type a message")
+        await tab.type(b"What is the capital of France?\r")
+    for page in pages:
+        await page.shows("is Paris", "saved")
+    assert len(children()) == 1
+    await tabs.close()
+    await models.close()
+    assert children() == []
