@@ -87,7 +87,8 @@ def starter(views: Mapping[str, Sequence[str]], models: ModelSharing) -> Start:
 def page_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a program whose terminal is a page."""
     kept = {name: value for name, value in environ.items() if name not in OF_OTHER_TERMINALS}
-    return kept | {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    names = {"TERM": "xterm-256color", "TERM_PROGRAM": "ollm-serve", "COLORTERM": "truecolor"}
+    return kept | names
 
 
 def _name(host: str) -> str:

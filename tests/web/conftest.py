@@ -31,6 +31,18 @@ SCREEN = """() => {
         .map(cells => cells.innerText).join("");
     return Array.from(rows, visible).join("\\n").replaceAll("\\u00a0", " ");
 }"""
+PLACE = """word => {
+    const walk = document.createTreeWalker(document.querySelector(".xterm-rows"), 4);
+    while (walk.nextNode()) {
+        const at = walk.currentNode.data.indexOf(word);
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(walk.currentNode, at);
+        range.setEnd(walk.currentNode, at + word.length);
+        const box = range.getBoundingClientRect();
+        return [box.left + 1, box.right - 1, box.top + box.height / 2];
+    }
+}"""
 HAS_TEXT = f"words => words.every(each => ({SCREEN})().includes(each))"
 LACKS_TEXT = f"word => !({SCREEN})().includes(word)"
 
@@ -118,6 +130,11 @@ class Tab:
         except PageTimeout:
             pytest.fail(f"waited in vain for {words}:\n{self.screen()}")
 
+    def place(self, word: str) -> tuple[float, float, float]:
+        """Where a word begins and ends, and its height."""
+        left, right, height = self.page.evaluate(PLACE, word)
+        return left, right, height
+
     def screen(self) -> str:
         """What is on the screen, line by line."""
         return self.page.evaluate(SCREEN)
@@ -169,5 +186,6 @@ def open_tab(browser: Browser) -> Iterator[Open]:
     yield open_one
     for context in contexts:
         context.close()
-    assert not failures
+    # A server that has ended is asked for again and again.
+    assert not [each for each in failures if "ERR_CONNECTION_REFUSED" not in each]
     assert {urlsplit(each).hostname for each in asked} <= {"127.0.0.1", None}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 from tests.web.conftest import Open, Serve
 
@@ -64,7 +66,9 @@ def test_screens_open_by_their_keys_and_follow_the_window(serve: Serve, open_tab
 
 
 def test_copies_pastes_and_keys_arrive_as_they_are_meant(serve: Serve, open_tab: Open) -> None:
-    served = serve(script=[[{"text": "Words to copy"}]])
+    served = serve(
+        script=[[{"text": "Words to copy"}], [{"text": "At https://example.com/ today"}]]
+    )
     tab = open_tab(served.address)
     tab.wait_for("Type a message")
     tab.type("first line")
@@ -75,15 +79,41 @@ def test_copies_pastes_and_keys_arrive_as_they_are_meant(serve: Serve, open_tab:
     tab.wait_for("Words to copy", "saved")
     tab.press("Alt+ArrowUp")  # the cursor of messages; as Ctrl+Up it would do nothing
     tab.wait_for("edit")
-    tab.press("c")
+    tab.press("y")
     read = "async () => await navigator.clipboard.readText()"
     tab.page.wait_for_function(f"({read})().then(text => text === 'Words to copy')")
     tab.press("Escape")
+    tab.wait_for("Ctrl+P commands")
+    tab.type("Where?")
+    tab.press("Enter")
+    tab.wait_for("example.com", "saved")
+    left, right, height = tab.place("Where")
+    tab.page.keyboard.down("Shift")
+    tab.page.mouse.move(left, height)
+    tab.page.mouse.down()
+    tab.page.mouse.move(right, height, steps=5)
+    tab.page.mouse.up()
+    tab.page.keyboard.up("Shift")
+    tab.press("Control+c")
+    tab.page.wait_for_function(f"({read})().then(text => text === 'Where')")
+    left, right, height = tab.place("example")
+    with tab.page.context.expect_page() as opened:
+        tab.page.mouse.move(left, height, steps=3)
+        tab.page.mouse.move(right, height, steps=3)
+        tab.page.mouse.click(right, height)
+    opened.value.close()
+    tab.page.bring_to_front()
+    tab.press("Escape")  # the click was one on the conversation, too
+    tab.wait_for("Ctrl+P commands")
     # The end of a paste, and then F3: neither may act as a key.
     evil = "copied \x1b[201~\x1bOR\x03 here"
     tab.page.evaluate("text => navigator.clipboard.writeText(text)", evil)
     tab.press("Control+V")
-    tab.wait_for("copied [201~OR here", "Words to copy")
+    tab.wait_for("copied [201~OR here", "example.com")
+    tab.press("Control+z")
+    tab.wait_for("there is no shell to go back to")
+    tab.type(" and on")
+    tab.wait_for("here and on")
 
 
 def test_two_tabs_are_two_programs_on_the_same_sessions(serve: Serve, open_tab: Open) -> None:
@@ -107,8 +137,9 @@ def test_two_tabs_are_two_programs_on_the_same_sessions(serve: Serve, open_tab: 
     first.wait_for("Type a message")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_program_that_ends_with_the_server_has_saved_everything(
-    home: Path, serve: Serve, open_tab: Open
+    home: Path, serve: Serve, open_tab: Open, number: signal.Signals
 ) -> None:
     served = serve(script=[[{"text": "Half of an answer"}, {"wait": 600}]])
     tab = open_tab(served.address)
@@ -117,12 +148,16 @@ def test_a_program_that_ends_with_the_server_has_saved_everything(
     tab.press("Enter")
     tab.wait_for("Half of an answer")
     (program,) = served.children()
-    served.process.send_signal(signal.SIGINT)
-    assert served.process.wait() == 0
-    assert not Path(f"/proc/{program}").exists()
+    served.process.send_signal(number)
+    assert served.process.wait() == (0 if number == signal.SIGINT else -number)
+    told = "has ended" if number == signal.SIGINT else "No connection"
+    tab.page.get_by_text(told).wait_for()
+    if number == signal.SIGINT:
+        assert not Path(f"/proc/{program}").exists()
+    while Path(f"/proc/{program}").exists():  # its terminal is gone, and it saves and ends
+        tab.page.wait_for_timeout(50)
     (session,) = (home / "sessions").glob("*-*.json")
     assert "Half of an answer" in session.read_text()
-    tab.page.get_by_text("The program has ended").wait_for()
 
 
 def test_a_shared_session_is_seen_live_by_several_and_typed_into_by_none(
