@@ -12,8 +12,9 @@ from ollm_tui.web.terminal_program import Size, TerminalProgram
 
 KEPT_SECONDS = 60.0
 """How long the program of a tab goes on while no page shows it."""
-MOST_TABS = 24
-"""Each tab is a process of some 100 MB."""
+MOST_TABS = 16
+"""Each tab is a process of some 100 MB. Tabs of others are counted apart: however many look on, the
+user can open one."""
 MOST_REMEMBERED = 200
 
 
@@ -54,7 +55,7 @@ class BrowserTabs:
         async with self._opening:
             if tab := self._tabs.get(key):
                 return tab
-            if len(self._tabs) >= MOST_TABS:
+            if sum(each.view == key.view for each in self._tabs) >= MOST_TABS:
                 raise OllmError("too many tabs are open", "close some")
             program = await self._start(key.view, self._sessions.pop(key, None), size)
             tab = BrowserTab(

@@ -68,6 +68,13 @@ async def test_the_page_offers_its_own_files_and_nothing_else(serve: Serve) -> N
         assert await status(served.address + path) in (403, 404)
 
 
+async def test_read_only_has_no_address_to_type_at(serve: Serve) -> None:
+    served = await asyncio.to_thread(serve, "--read-only")
+    (address,) = served.addresses
+    async with aiohttp.ClientSession() as session, session.get(address) as answer:
+        assert '<body class="read-only">' in await answer.text()
+
+
 def test_the_secret_is_compared_whole_and_each_view_has_its_own() -> None:
     access = Access(("own", "share"), ("box.lan",), only_loopback=False)
     own, share = access.tokens["own"], access.tokens["share"]

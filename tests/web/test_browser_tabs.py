@@ -15,7 +15,7 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.providers.llama_cpp.shared_server import ModelSharing
 from ollm_tui.web.browser_tab import ENDED, MOST_UNREAD, RESET, TAKEN, BrowserTab
 from ollm_tui.web.browser_tabs import MOST_TABS, BrowserTabs, TabKey
-from ollm_tui.web.serving import OWN, starter
+from ollm_tui.web.serving import OWN, SHARED, starter
 from ollm_tui.web.terminal_program import Size, TerminalProgram
 from tests.end_to_end.terminal import Picture
 from tests.providers.test_embedded import children
@@ -114,6 +114,7 @@ async def test_a_page_that_comes_back_in_time_finds_the_same_program() -> None:
         await tabs.open(TabKey(OWN, str(number)), SIZE)
     with pytest.raises(OllmError, match="too many"):
         await tabs.open(TabKey(OWN, "last"), SIZE)
+    await tabs.open(TabKey(SHARED, "last"), SIZE)
     await tabs.close()
 
 
@@ -181,6 +182,7 @@ async def test_a_program_that_does_not_read_is_ended_all_the_same() -> None:
     await typing
 
 
+@pytest.mark.long
 @pytest.mark.model
 async def test_all_tabs_have_their_answers_from_one_server_of_the_model(model_home: Path) -> None:
     models = ModelSharing()

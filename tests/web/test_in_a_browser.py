@@ -65,6 +65,7 @@ def test_screens_open_by_their_keys_and_follow_the_window(serve: Serve, open_tab
     tab.wait_for("A narrow answer")
 
 
+@pytest.mark.long
 def test_copies_pastes_and_keys_arrive_as_they_are_meant(serve: Serve, open_tab: Open) -> None:
     served = serve(
         script=[[{"text": "Words to copy"}], [{"text": "At https://example.com/ today"}]]
@@ -116,6 +117,7 @@ def test_copies_pastes_and_keys_arrive_as_they_are_meant(serve: Serve, open_tab:
     tab.wait_for("here and on")
 
 
+@pytest.mark.long
 def test_two_tabs_are_two_programs_on_the_same_sessions(serve: Serve, open_tab: Open) -> None:
     served = serve(script=[[{"text": "An answer"}]])
     first = open_tab(served.address)
@@ -137,6 +139,7 @@ def test_two_tabs_are_two_programs_on_the_same_sessions(serve: Serve, open_tab: 
     first.wait_for("Type a message")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_program_that_ends_with_the_server_has_saved_everything(
     home: Path, serve: Serve, open_tab: Open, number: signal.Signals
