@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
+from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never, get_args
 
 import msgspec
 
@@ -21,6 +21,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
+    MessageRecorded,
     Prepared,
     PromptCut,
     PromptTooLong,
@@ -28,7 +29,11 @@ from ollm_tui.core.events import (
     ReplyStarted,
     SaveFailed,
     SaveResumed,
+    SessionCreated,
+    SessionSaved,
+    SnapshotEvent,
     TextArrived,
+    ToolCallRecorded,
     ToolCallRequested,
     TurnCancelled,
     TurnFailed,
@@ -52,6 +57,13 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
 
 OutputFormat = Literal["text", "json", "stream-json"]
+
+_BESIDE = (
+    *get_args(SnapshotEvent),
+    *(SessionCreated, MessageRecorded, ToolCallRecorded, SessionSaved),
+)
+BESIDE_TURNS = frozenset(str(each.__struct_config__.tag) for each in _BESIDE)
+"""The events that come from elsewhere than the turn."""
 
 EXIT_OK, EXIT_FAILED, EXIT_INTERRUPTED = 0, 1, 130
 
@@ -105,6 +117,11 @@ class Headless:
             self._end_line()
             raise
         return EXIT_FAILED if code == EXIT_OK and self._unsaved else code
+
+    def hear(self, tree: dict[str, Any]) -> None:
+        """Print an event of the store or of snapshots, which are no part of a turn, as JSON."""
+        if self._output == "stream-json" and tree["event"] in BESIDE_TURNS:
+            self._print_json(tree)
 
     def refuse(self, error: OllmError) -> None:
         """Print an error before the turn as JSON; in text mode the caller reports it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ollm_tui.headless import BESIDE_TURNS
 from tests.cli.conftest import OLLM, Run
 
 HELLO = [[{"text": "Hello "}, {"text": "there."}]]
@@ -74,8 +75,12 @@ def test_stream_json_is_one_event_a_line_with_one_end(run_ollm: Run) -> None:
     done = run_ollm("-p", "Hi", "--output", "stream-json", script=HELLO)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     names = [event["event"] for event in events]
-    assert names == ["turn-started", "reply-started", "text", "text", "turn-finished"]
-    assert events[-1]["message"]["parts"][0]["text"] == "Hello there."
+    turn = [name for name in names if name not in BESIDE_TURNS]
+    assert turn == ["turn-started", "reply-started", "text", "text", "turn-finished"]
+    assert (names[0], names[-1]) == ("session-created", "session-saved")
+    assert names.index("message-recorded") < names.index("turn-started"), "on disk first"
+    [finished] = [event for event in events if event["event"] == "turn-finished"]
+    assert finished["message"]["parts"][0]["text"] == "Hello there."
 
 
 def test_a_conversation_is_continued(run_ollm: Run) -> None:

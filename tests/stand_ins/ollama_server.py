@@ -20,6 +20,8 @@ TOO_LONG = (
     "the prompt, adjust the context length in settings, or use a model with a longer context "
     "length"
 )
+SIGN_IN = "https://ollama.com/connect?name=desk"
+NEEDS_SUBSCRIPTION = "this model requires a subscription, upgrade for access"
 _CREATED = "2026-08-04T08:52:19.385406455-07:00"
 _DETAILS = {
     "parent_model": "",
@@ -40,7 +42,13 @@ class OllamaServer:
         self._script = list(script)
         self.loaded: dict[str, int] = {}
         """Running models and the window each was given."""
+        self._shifts: dict[str, bool] = {}
+        """How running models treat a full window; another way loads them again."""
         self.loads = 0
+        self.is_signed_in = True
+        """Whether cloud models may be used; else the answer is 401 and where to sign in."""
+        self.may_use_cloud = True
+        """Whether the account may use cloud models; else the answer is 403."""
         self.version = "0.34.0"
         self.models = {
             MODEL: _tag(MODEL, ["completion", "tools"], "2026-01-02T10:00:00.123456789+02:00"),
@@ -54,6 +62,8 @@ class OllamaServer:
         self.awake.set()
         self.chat: Handler = self.answer
         """What happens at /api/chat; tests put faults here."""
+        self.pull: Handler = self._download
+        """What happens at /api/pull."""
         self._http = HttpServer(self._route)
 
     @property
@@ -83,7 +93,7 @@ class OllamaServer:
         body = request.json
         refusal = self._refusal(body)
         if refusal:
-            await reply.json({"error": refusal[1]}, refusal[0])
+            await reply.json(refusal[1], refusal[0])
             return
         read = self._load_and_fit(body)
         if isinstance(read, str):
@@ -97,16 +107,31 @@ class OllamaServer:
         await reply.chunk(last_line(body["model"], read, min(cap, len(messages)), reason))
         await reply.end()
 
-    def _refusal(self, body: dict[str, Any]) -> tuple[int, str] | None:
+    def _refusal(self, body: dict[str, Any]) -> tuple[int, dict[str, str]] | None:
         name = body["model"]
-        known = self.models.get(name) or self.models.get(f"{name}:latest")
+        known = self._find(name)
         if known is None:
-            return 404, f"model '{name}' not found"
+            return 404, _not_found(name)
+        if "remote_host" in known and not self.is_signed_in:
+            return 401, {"error": "unauthorized", "signin_url": SIGN_IN}
+        if "remote_host" in known and not self.may_use_cloud:
+            return 403, {"error": NEEDS_SUBSCRIPTION}
         if body.get("think") and "thinking" not in known["capabilities"]:
-            return 400, f'"{name}" does not support thinking'
+            return 400, {"error": f'"{name}" does not support thinking'}
         if body.get("tools") and "tools" not in known["capabilities"]:
-            return 400, f"registry.ollama.ai/library/{name} does not support tools"
+            return 400, {"error": f"registry.ollama.ai/library/{name} does not support tools"}
         return None
+
+    def _find(self, name: str) -> dict[str, Any] | None:
+        return self.models.get(name) or self.models.get(f"{name}:latest")
+
+    def _runner(self, name: str) -> str:
+        """The name under which a model runs: that of the first one with the same weights."""
+        known = self._find(name)
+        weights = known and known["weights"]
+        running = (each for each in self.loaded if (self._find(each) or {}).get("weights"))
+        same = (each for each in running if self.models[each]["weights"] == weights)
+        return next(same, known["name"] if known else name)
 
     def _load_and_fit(self, body: dict[str, Any]) -> int | str:
         """The prompt's tokens that are read, or how the server says that it is too long.
@@ -116,9 +141,11 @@ class OllamaServer:
         and its refusal comes as JSON inside the error's text.
         """
         window = body["options"].get("num_ctx", 4096)
-        if self.loaded.get(body["model"]) != window:
+        name, shift = self._runner(body["model"]), body.get("shift", True)
+        if (self.loaded.get(name), self._shifts.get(name, shift)) != (window, shift):
             self.loads += 1
-            self.loaded[body["model"]] = window
+            self.loaded[name] = window
+        self._shifts[name] = shift
         messages = list(body["messages"])
         truncate = body.get("truncate", True)
         while truncate and len(messages) > 1 and _tokens(messages) >= window:
@@ -136,6 +163,10 @@ class OllamaServer:
         tag = _tag(name, ["completion", "tools", "thinking"], "2026-12-01T10:00:00Z")
         self.models[name] = tag | about
 
+    def add_sibling(self, name: str, of: str) -> None:
+        """Add a model with the weights of another one, as a Modelfile makes it."""
+        self.models[name] = self.models[of] | {"name": name, "model": name, "digest": f"of {name}"}
+
     async def _route(self, request: Request, reply: Reply) -> None:
         await asyncio.sleep(self.delay_seconds)
         await self.awake.wait()
@@ -145,13 +176,22 @@ class OllamaServer:
             case "/api/version":
                 await reply.json({"version": self.version})
             case "/api/tags":
-                await reply.json({"models": list(self.models.values())})
+                hidden = ("weights",)
+                entries = [
+                    {key: value for key, value in entry.items() if key not in hidden}
+                    for entry in self.models.values()
+                ]
+                await reply.json({"models": entries})
             case "/api/ps":
                 await reply.json({"models": [self._running(name) for name in self.loaded]})
             case "/api/show":
                 await self._show(request, reply)
             case "/api/pull":
-                await self._pull(request, reply)
+                await self.pull(request, reply)
+            case "/api/embed":
+                await self._embed(request, reply)
+            case "/api/generate" | "/api/delete" | "/api/copy":
+                await self._change(request, reply)
             case _:
                 await reply.whole(b"404 page not found", 404)
 
@@ -161,6 +201,7 @@ class OllamaServer:
             "model": name,
             "size": 2_000_000_000,
             "size_vram": 0,
+            "digest": self.models[name]["digest"] if name in self.models else "",
             "details": _DETAILS,
             "expires_at": _CREATED,
             "context_length": self.loaded[name],
@@ -168,12 +209,13 @@ class OllamaServer:
 
     async def _show(self, request: Request, reply: Reply) -> None:
         name = request.json["model"]
-        known = self.models.get(name) or self.models.get(f"{name}:latest")
+        known = self._find(name)
         if known is None:
-            await reply.json({"error": f"model '{name}' not found"}, 404)
+            await reply.json(_not_found(name), 404)
             return
         await reply.json(
             {
+                "modelfile": f"# Modelfile\nFROM {known['weights']}\nTEMPLATE {{{{ .Prompt }}}}",
                 "template": "{{ .Prompt }}",
                 "details": _DETAILS,
                 "model_info": {
@@ -186,7 +228,38 @@ class OllamaServer:
             }
         )
 
-    async def _pull(self, request: Request, reply: Reply) -> None:
+    async def _embed(self, request: Request, reply: Reply) -> None:
+        body = request.json
+        if self._find(body["model"]) is None:
+            await reply.json(_not_found(body["model"]), 404)
+            return
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        vectors = [[len(text) / 100, text.count(" ") / 10, 1.0] for text in texts]
+        await reply.json({"model": body["model"], "embeddings": vectors, "total_duration": 7_500})
+
+    async def _change(self, request: Request, reply: Reply) -> None:
+        """Delete or copy a model, or unload it: for that it is asked to stay for no time."""
+        body = request.json
+        name = body.get("source") or body["model"]
+        known = self._find(name)
+        if known is None:
+            await reply.json(_not_found(name), 404)
+        elif request.method == "DELETE":
+            self.loaded.pop(known["name"], None)
+            del self.models[known["name"]]
+            await reply.whole(b"")
+        elif "destination" in body:
+            copy = body["destination"]
+            copy = copy if ":" in copy else f"{copy}:latest"
+            self.models[copy] = known | {"name": copy, "model": copy}
+            await reply.whole(b"")
+        else:
+            assert body["keep_alive"] == 0, "nothing else is asked of this route"
+            self.loaded.pop(self._runner(name), None)
+            done = {"model": name, "response": "", "done": True, "done_reason": "unload"}
+            await reply.json({"created_at": _CREATED, **done})
+
+    async def _download(self, request: Request, reply: Reply) -> None:
         name = request.json["model"]
         if name.startswith("no-such"):
             await reply.chunk(_json_line({"status": "pulling manifest"}))
@@ -249,7 +322,12 @@ def _tag(name: str, capabilities: list[str], modified: str) -> dict[str, Any]:
         "details": _DETAILS,
         "capabilities": capabilities,
         "context_length": 131072,
+        "weights": f"/usr/share/ollama/blobs/sha256-{name}",
     }
+
+
+def _not_found(name: str) -> dict[str, str]:
+    return {"error": f"model '{name}' not found"}
 
 
 def _engine_refusal(count: int, window: int) -> dict[str, Any]:

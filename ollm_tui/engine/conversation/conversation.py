@@ -93,16 +93,16 @@ class Conversation(HeldSession):
         )
         # Hooks and tools change the metadata in the middle of a turn, where `change_metadata` of
         # this class refuses: they get the one of the session.
-        self._hooks = ConversationHooks(
-            self, ConversationNotes(self, super().change_metadata), hooks
-        )
+        in_turn = self._notes_in_turn = ConversationNotes(self, super().change_metadata)
+        self.hooks = ConversationHooks(self, in_turn, hooks)
+        """Runs the user's hooks, and takes what extensions add to prompts."""
         self.compression = ConversationCompression(
             self,
             self._context,
             settings,
             self.check_free,
             self.snapshots.before,
-            self._hooks.run,
+            self.hooks.run,
             self.snapshots.drop,
         )
         self.tools = ConversationTools(
@@ -111,7 +111,8 @@ class Conversation(HeldSession):
             settings,
             super().change_metadata,
             self.snapshots.before,
-            self._hooks.run,
+            self.hooks.run,
+            self._touch,
         )
         # Only now: the tools need the snapshots, which remember the files that tools change.
         self.snapshots.files = self.tools.file_versions
@@ -119,6 +120,9 @@ class Conversation(HeldSession):
         """Whether a prompt that is too long fails, or has the context compressed first."""
         self.recall: Callable[[str], Awaitable[tuple[Retrieval, ...]]] | None = None
         """Finds the passages of earlier sessions that are sent along with a message; None: none."""
+        self.when_touched: Callable[[ConversationNotes, Sequence[str]], Awaitable[None]] | None
+        """Adds what the context needs once files were touched, by their paths; None: nothing."""
+        self.when_touched = None
         self.goals = ConversationGoals(self)
         self.notes = ConversationNotes(self)
 
@@ -279,7 +283,7 @@ class Conversation(HeldSession):
         self._stoppable.stop()
         if not self._turn:
             self.compression.stop()
-            self._hooks.stop()
+            self.hooks.stop()
 
     def _stoppable_turn(self) -> Stoppable:
         """What stops the next turn; one that runs keeps its own."""
@@ -308,6 +312,7 @@ class Conversation(HeldSession):
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         # Before the model is asked: a turn that fails keeps the user's words.
         await self._add(message, words if said else data[0].content)
+        await self._touch([each.path for each in data if each.path])
         async with aclosing(self._answer(message, stoppable)) as events:
             async for event in events:
                 yield event
@@ -351,15 +356,20 @@ class Conversation(HeldSession):
                         self.heard.publish(event)
                     yield event
             await self.snapshots.check_thresholds(refused)
-            await self._hooks.after_turn(reply)
+            await self.hooks.after_turn(reply)
         finally:
             self._end_turn()
+
+    async def _touch(self, paths: Sequence[str]) -> None:
+        """Let the context follow where tools and attachments lead, in the middle of a turn."""
+        if self.when_touched and paths:
+            await self.when_touched(self._notes_in_turn, paths)
 
     def _check_of(self, question: Message, last: Message) -> PromptCheck:
         """The check of the prompt that ends with `last`; hooks run before the first of a turn."""
         self._context.begin_turn(last)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
-        prepare = self._hooks.before_turn if last is question else None
+        prepare = self.hooks.before_turn if last is question else None
         return PromptCheck(self._context, last, make_room, self._narrow, prepare)
 
     async def _narrow(self, window: int) -> None:

@@ -28,7 +28,7 @@ from ollm_tui.engine.conversation.model_choice import ModelChoice, ModelChooser
 from ollm_tui.engine.project.additions import Additions
 from ollm_tui.engine.project.file_passages import FilePassages
 from ollm_tui.engine.project.history_search import History
-from ollm_tui.engine.project.outside_events import OutsideEvents
+from ollm_tui.engine.project.outside_events import EventHooks, OutsideEvents
 from ollm_tui.engine.project.pinned_task import PinnedTask
 from ollm_tui.engine.project.project_context import ProjectContext
 from ollm_tui.engine.project.search_model import SearchModels
@@ -93,6 +93,9 @@ class Workspace:
         """What MCP servers and extensions add."""
         self.events = OutsideEvents()
         """Passes on what happens in any session of this workspace."""
+        self._event_hooks = EventHooks(hooks) if hooks else None
+        if self._event_hooks:
+            self.events.subscribe(self._event_hooks.take)
         recording.topic.subscribe(self.events.publish)
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
@@ -303,6 +306,8 @@ class Workspace:
         await self.project.close()
         await self._providers.close()
         await self._recording.close()
+        if self._event_hooks:
+            await self._event_hooks.close()
 
     async def _reopened(self, session_id: str) -> tuple[Recorder, tuple[str, ...]]:
         """Open a session for writing; also returns what of it could not be read."""
@@ -345,6 +350,12 @@ class Workspace:
             self.additions.start()
         conversation.when_closed = forget
         conversation.heard.subscribe(lambda event: self.events.publish(event, session_id))
+        if self.additions.extensions:
+            conversation.hooks.further = self.additions.context
+        met = set[str]()
+        conversation.when_touched = lambda notes, paths: self.project.touched(
+            notes, paths, met, session_id
+        )
         if self.settings.search.retrieval:
             conversation.recall = lambda words: self.history.recall.for_prompt(words, session_id)
         self._open[session_id] = conversation

@@ -25,7 +25,13 @@ from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
-from ollm_tui.engine.tools.tool_calls import Approvals, AroundCalls, RunHooks, ToolCalls
+from ollm_tui.engine.tools.tool_calls import (
+    Approvals,
+    AroundCalls,
+    RunHooks,
+    ToolCalls,
+    Touch,
+)
 from ollm_tui.engine.tools.tool_output import allowance, cut
 from ollm_tui.engine.tools.tool_selection import ToolSelection
 from ollm_tui.services.redaction.redactor import Redactor
@@ -92,6 +98,7 @@ class ConversationTools:
         change_metadata: Callable[[Metadata], Awaitable[None]],
         snapshot: Callable[[Reason], Awaitable[str | None]],
         run_hooks: RunHooks,
+        touch: Touch | None = None,
     ) -> None:
         self._session = session
         self._context = context
@@ -104,7 +111,7 @@ class ConversationTools:
         self._has_cut = False
         """Whether an output was cut since the conversation was opened."""
         self._approvals = Approvals()
-        self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch)
+        self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch, touch)
         self.make_toolkit: MakeToolKit | None = None
         """Makes the tools; without it there are none."""
         self.further: FurtherTools | None = None

@@ -60,7 +60,7 @@ _BUILD_SERVERS = frozenset(
     )
 )
 """Files that decide what runs on a push or a commit."""
-_INSTRUCTIONS = frozenset(("AGENTS.md", "OLLM.md", ".ollm"))
+_INSTRUCTIONS = frozenset(("AGENTS.md", "CLAUDE.md", "GEMINI.md", "OLLM.md", ".ollm"))
 """What decides what the model is told and what this program may do."""
 
 

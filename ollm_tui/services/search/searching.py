@@ -9,6 +9,7 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from ollm_tui.core import clock
+from ollm_tui.core.costs import Bill, added
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.search import (
@@ -171,11 +172,28 @@ class HistorySearch:
     def activity(self) -> tuple[Activity, ...]:
         """Return the activity by day and model, the earliest day first. StoreError."""
         sums: dict[tuple[date, str], list[int]] = {}
-        rows = self._ask(self._index.activity, self._round) or ()
-        for hour, model, *counts in rows:
+        for hour, model, *counts in self._ask(self._index.activity, self._round) or ():
             known = sums.setdefault((_local_day(hour), model), [0, 0, 0])
             known[:] = map(sum, zip(known, counts, strict=True))
-        return tuple(Activity(*key, *sums[key]) for key in sorted(sums))
+        bills = self._bills()
+        rows = ((*key, *sums[key], bills.get(key, Bill())) for key in sorted(sums))
+        return tuple(map(Activity._make, rows))
+
+    def _bills(self) -> dict[tuple[date, str], Bill]:
+        """Return what was paid by day and model."""
+        bills: dict[tuple[date, str], Bill] = {}
+        rows = self._ask(self._index.costs, self._round) or ()
+        for hour, model, told, hits, cached, dollars, unpriced in rows:
+            paid = Bill(
+                cached_tokens=cached,
+                hits=hits,
+                misses=told - hits,
+                dollars=dollars,
+                unpriced=unpriced,
+            )
+            key = (_local_day(hour), model)
+            bills[key] = added((bills.get(key, Bill()), paid))
+        return bills
 
     def without_vectors(self, model: str) -> list[int]:
         """Return the numbers of the messages that have no vector of a model, the latest first.

@@ -162,7 +162,7 @@ class TokenCounter:
         """Whether the model passed the trial of summaries; None before it was tried."""
         return self._learnt.summarises
 
-    async def tried_summaries(self, *, passed: bool) -> None:
+    async def remember_summaries(self, passed: bool) -> None:
         """Remember whether the model can write summaries."""
         self._learnt = replace(self._learnt, summarises=passed)
         await asyncio.to_thread(self._memory.keep, self._name, self._learnt)

@@ -276,6 +276,17 @@ class MessageIndex:
             "GROUP BY 1, 2"
         )
 
+    def costs(self) -> list[tuple[int, str, int, int, int, float, int]]:
+        """Add up by hour and model what was paid, an answer that is in several sessions once:
+        answers with a cache, those that used it, its tokens, dollars, answers without a price."""
+        return self._rows(
+            "SELECT hour, model, sum(cached >= 0), sum(cached > 0), sum(max(cached, 0)), "
+            "sum(max(cost, 0.0)), sum(cost < 0) "
+            f"FROM (SELECT m.at / 3600000000 AS hour, {MODEL} AS model, cached, cost "
+            "FROM messages m JOIN sessions s ON s.number = m.session "
+            "WHERE (m.cached >= 0 OR m.cost != 0) GROUP BY m.id) GROUP BY 1, 2"
+        )
+
     def messages(self, numbers: Sequence[int]) -> list[FoundMessage]:
         """Return the messages with these numbers, in the order in which they are given.
 

@@ -14,9 +14,13 @@ from ollm_tui.tui.chat.words import ASKED_AGAIN, LATER, NOT_NOW
 
 TOO_LONG = "too-long"
 """The subject of what is asked about a message that did not fit."""
+MODE = "mode"
+"""The subject of the question whether to use another mode."""
 
 DETAILS_SHOWN = 4
 """The most details that are shown; all can be viewed."""
+EDGES = 6
+"""Columns beside the text of a line, with the space before its keys."""
 LEAST_HEIGHT = 16
 """Rows of the terminal that everything else takes, with a question of two lines."""
 
@@ -39,6 +43,8 @@ class Question(NamedTuple):
     """Further lines below the words; where there is little room, only the first ones are shown."""
     later: str = ASKED_AGAIN
     """What is said when the answer is put off."""
+    is_brief: bool = False
+    """Whether it is shown with its keys in one line, where there is room."""
 
 
 def _answer(key: str, title: str, tooltip: str) -> Binding:
@@ -86,8 +92,6 @@ class TrustQuestion(Static, can_focus=True):
         self._is_reached = False
         self.is_listening = False
         """Whether somebody listens to what hooks report."""
-        self.hears_extensions = False
-        """Whether somebody listens to what becomes of extensions."""
         self.display = False
 
     def ask(self, question: Question) -> None:
@@ -124,7 +128,11 @@ class TrustQuestion(Static, can_focus=True):
         if question.warning:
             lines.append(Content.styled(f"  {visible(question.warning)}", "$text-warning"))
         lines += [Content(f"  {visible(detail)}") for detail in self._fitting(question.details)]
-        lines.append(Content.styled(way, "$primary" if self._is_reached else "$text-muted"))
+        hint = Content.styled(way, "$primary" if self._is_reached else "$text-muted")
+        if question.is_brief and lines[0].cell_length + len(way) + EDGES < self.screen.size.width:
+            lines = [Content("   ").join((lines[0], hint))]
+        else:
+            lines.append(hint)
         self.rows = len(lines)
         self.update(Content("\n").join(lines))
 

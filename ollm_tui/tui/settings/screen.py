@@ -11,6 +11,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.widgets import Input, Static
 
 from ollm_tui.core.errors import OllmError
@@ -60,8 +61,10 @@ class SettingsScreen(Screen[None]):
         load: Callable[[], Loaded],
         applied: Callable[[str], None],
         environ: Mapping[str, str],
+        further_themes: Mapping[str, Theme] | None = None,
     ) -> None:
         super().__init__()
+        self._further_themes = further_themes
         self._load = load
         self._applied = applied
         self._environ = environ
@@ -167,7 +170,7 @@ class SettingsScreen(Screen[None]):
                 self._save(entry, entry.value_of(answer))
 
         if entry.key == "ui.theme":
-            self.app.push_screen(ThemePicker(value, self._environ), save)
+            self.app.push_screen(ThemePicker(value, self._environ, self._further_themes), save)
         elif entry.options:
             choices = [Choice(option, option) for option in entry.options]
             self.app.push_screen(Picker(entry.key, choices, highlight=value), save)
