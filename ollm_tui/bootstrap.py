@@ -60,10 +60,13 @@ def open_workspace(
     environ: Mapping[str, str],
     ask: Callable[[str], str] | None = None,
     open_jobs: Callable[[], SessionJobs] | None = None,
+    *,
+    writes: bool = True,
 ) -> Workspace:
     """Open everything a front end needs; `ask` asks the user for a passphrase if it is needed.
 
-    The model gets tools only with `open_jobs`, as what it runs becomes a job.
+    The model gets tools only with `open_jobs`, as what it runs becomes a job. Without `writes`
+    sessions can be read and followed, and nothing else.
     """
     settings, places = loaded.settings, loaded.locations
     cipher = cipher_for(settings, places.home, environ, ask)
@@ -73,6 +76,7 @@ def open_workspace(
         keeps_outputs=settings.retention.store_tool_outputs,
         most_megabytes=settings.sessions.max_megabytes,
         memory=places.home,
+        writes=writes,
     )
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
     providers = open_providers(loaded, environ)
@@ -391,11 +395,14 @@ class _Plan(NamedTuple):
 
 def _embedded(plan: _Plan) -> Provider:
     from ollm_tui.providers.embedded import Embedded
+    from ollm_tui.providers.llama_cpp.shared_server import DESCRIPTOR_VARIABLE, SharedSlot
 
+    shared = plan.environ.get(DESCRIPTOR_VARIABLE) if plan.name == "embedded" else None
     return Embedded(
         name=plan.name,
         models_dir=plan.models_dir,
         inactivity_seconds=plan.settings.timeout_seconds,
+        shared=SharedSlot(int(shared)) if shared else None,
     )
 
 

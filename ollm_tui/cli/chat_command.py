@@ -73,9 +73,12 @@ def run(arguments: Namespace) -> int:
     prompt = asked.text if asked else None
     if arguments.resume == "" and (asked or arguments.plain or not _is_terminal()):
         raise UsageError("--resume needs an ID here", "ollm sessions list")
+    if arguments.follow is not None and (asked or arguments.question or not _is_terminal()):
+        raise UsageError("--follow shows a session on a full screen", "without a question or -p")
     loaded = shut_out_others(read_settings())
     start_logging(loaded.locations.home, debug=arguments.debug)
     plain = arguments.plain or loaded.settings.ui.plain or not _is_terminal()
+    plain = plain and arguments.follow is None
     if prompt is None and not plain:
         work = _full_screen(loaded, arguments)
     else:
@@ -146,7 +149,10 @@ async def _one_screen(loaded: Loaded, arguments: Namespace) -> OllmApp:
 
     if not os.environ.get("NO_COLOR"):
         os.environ.pop("NO_COLOR", None)  # an empty value means nothing, but Textual obeys it
-    background = _Background(loaded, ephemeral=arguments.ephemeral, events=arguments.events)
+    only_looks = arguments.follow is not None
+    background = _Background(
+        loaded, ephemeral=arguments.ephemeral, events=arguments.events, writes=not only_looks
+    )
     if loaded.settings.retention.encrypt_at_rest:
         # It asks for the passphrase, which is not possible any more when the screen is shown.
         background.open_workspace()
@@ -155,7 +161,7 @@ async def _one_screen(loaded: Loaded, arguments: Namespace) -> OllmApp:
         background,
         lambda workspace: _open(workspace, arguments),
         abilities(os.environ, sys.stdout.encoding),
-        Beginning(arguments.question or "", picks_session=arguments.resume == ""),
+        Beginning(arguments.question or "", arguments.resume == "", only_looks),
     )
     # A thread that computes hands over to the one that draws after this long; Python's own 5 ms are
     # felt while typing.
@@ -174,10 +180,13 @@ async def _one_screen(loaded: Loaded, arguments: Namespace) -> OllmApp:
 class _Background:
     """Opens the workspace, jobs and prompt memory behind a front end when they are first needed."""
 
-    def __init__(self, loaded: Loaded, *, ephemeral: bool, events: str | None = None) -> None:
+    def __init__(
+        self, loaded: Loaded, *, ephemeral: bool, events: str | None = None, writes: bool = True
+    ) -> None:
         self._events = _open_events(events) if events else None
         self._loaded = loaded
-        self._ephemeral = ephemeral
+        self._ephemeral = ephemeral or not writes
+        self._writes = writes
         self._workspace: Workspace | None = None
         self._jobs: SessionJobs | None = None
         self._has_opened = False
@@ -201,7 +210,11 @@ class _Background:
 
         if self._workspace is None:
             self._workspace = open_workspace(
-                self._loaded, os.environ, passphrase_prompt(), self.open_jobs
+                self._loaded,
+                os.environ,
+                passphrase_prompt(),
+                self.open_jobs if self._writes else None,
+                writes=self._writes,
             )
             if self._events:
                 self._workspace.events.subscribe(self._events.take)
@@ -215,6 +228,8 @@ class _Background:
     def open_jobs(self) -> SessionJobs:
         from ollm_tui.bootstrap import open_session_jobs
 
+        if not self._writes:
+            raise UsageError("this window is read-only", "run it in another one")
         if self._jobs is None:
             self._jobs = open_session_jobs(self._loaded, os.environ, ephemeral=self._ephemeral)
         return self._jobs
@@ -343,9 +358,9 @@ async def _equipped(
 async def _session_to_continue(workspace: Workspace, arguments: Namespace) -> str | None:
     if (arguments.resume or arguments.continue_latest) and arguments.ephemeral:
         raise UsageError("--ephemeral keeps nothing, so there is nothing to continue", "drop one")
-    if arguments.resume:
-        return await workspace.find(arguments.resume)
-    if arguments.continue_latest:
+    if wanted := arguments.resume or arguments.follow:
+        return await workspace.find(wanted)
+    if arguments.continue_latest or arguments.follow is not None:
         latest = await workspace.latest()
         if latest is None:
             raise UsageError("there is no session to continue", 'begin one with: ollm -p "Hello"')

@@ -80,6 +80,8 @@ def _command(group: str) -> Callable[[Namespace], int]:
             from ollm_tui.cli.others.extensions_command import run
         case "mcp":
             from ollm_tui.cli.mcp_command import run
+        case "serve":
+            from ollm_tui.cli.others.serve_command import run
         case "completion":
             from ollm_tui.cli.completion_command import run
         case "man":

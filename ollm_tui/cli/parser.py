@@ -21,6 +21,7 @@ examples:
   ollm sessions list                     what was said so far
   ollm snapshots list                    where one can go back to
   ollm models list                       what can answer
+  ollm serve                             the same in a browser
   ollm doctor                            is everything all right?
 """
 
@@ -126,6 +127,13 @@ def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
         help="continue the latest session",
     )
     which.add_argument("--new", action="store_true", help="begin a new session (the default)")
+    which.add_argument(
+        "--follow",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="show that session live, read-only; without an ID, the latest",
+    )
     parser.add_argument("--model", metavar="M", help="the model that answers")
     parser.add_argument("--provider", metavar="P", help="the provider it runs on")
     parser.add_argument("--ephemeral", action="store_true", help="keep nothing on disk")
@@ -355,6 +363,33 @@ def _mcp(parser: Parser) -> None:
     )
 
 
+def _serve(parser: Parser) -> None:
+    parser.epilog = (
+        "Each tab is a program of its own on your sessions, and goes on for a minute without a\n"
+        "page: a reload or a short sleep finds it as it was. Later, its session opens again.\n\n"
+        "Whoever knows the address can do all that you can: it is a secret, new each time, and\n"
+        "only this computer is served. --host serves others, too: with --cert and --key, or\n"
+        "whoever is on the way reads along. From elsewhere a tunnel is enough:\n"
+        "ssh -L 8080:127.0.0.1:8080 HOST\n\n"
+        "Browsers keep Ctrl+N, Ctrl+T and Ctrl+W for themselves: Ctrl+P finds every command.\n"
+        "Shift and the mouse select text.\n\n"
+        "--share ID prints a second address: whoever has it sees that session live, can scroll,\n"
+        "and can neither type nor see another one. --read-only has that address alone.\n\n"
+        "examples:\n  ollm serve --port 8080\n  ollm serve --share 3f2a\n"
+        "  ollm serve --host 0.0.0.0 --cert cert.pem --key key.pem"
+    )
+    parser.add_argument("--port", type=_port, metavar="N", default=0, help="else any free one")
+    parser.add_argument("--host", metavar="H", default="127.0.0.1", help="else this computer only")
+    parser.add_argument(
+        "--share", metavar="ID", help="also a second address that shows this session, read-only"
+    )
+    parser.add_argument(
+        "--read-only", action="store_true", help="only show the shared session, or the latest"
+    )
+    parser.add_argument("--cert", metavar="FILE", help="the certificate, to serve https")
+    parser.add_argument("--key", metavar="FILE", help="its key")
+
+
 def _extensions(parser: Parser) -> None:
     parser.epilog = "examples:\n  ollm extensions list\n  ollm extensions disable todo"
     add = _commands(parser)
@@ -384,6 +419,7 @@ _GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "jobs": ("what runs and what ran", _jobs),
     "extensions": ("what is installed beside the program", _extensions),
     "mcp": ("serve shells and jobs to other agents", _mcp),
+    "serve": ("the chat in a browser", _serve),
     "completion": ("print a completion script for your shell", _completion),
 }
 
@@ -428,6 +464,12 @@ def _question(text: str) -> str:
 def _limit(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not int(text) < 65_536:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to 65535")
     return int(text)
 
 

@@ -27,9 +27,10 @@ from ollm_tui.providers.llama_cpp.model_download import PIP_COMMAND
 from ollm_tui.providers.llama_cpp.model_files import ModelFile, ModelFiles
 from ollm_tui.providers.llama_cpp.server_process import (
     SERVER_COMMAND,
-    ServerProcess,
+    RunningServer,
     ServerSlot,
     ServerTarget,
+    Slot,
     no_engine,
 )
 from ollm_tui.providers.llama_cpp.vector_server import VectorServer
@@ -54,11 +55,13 @@ class Embedded:
         inactivity_seconds: float = 120.0,
         pip_command: Sequence[str] = PIP_COMMAND,
         server_command: Sequence[str] = SERVER_COMMAND,
+        shared: Slot | None = None,
     ) -> None:
+        """`shared` is where a server is had from that several programs use."""
         self._name = name
         self._files = ModelFiles(models_dir, pip_command=pip_command)
         self._inactivity_seconds = inactivity_seconds
-        self._slot = ServerSlot(server_command)
+        self._slot: Slot = shared or ServerSlot(server_command)
         self._vectors = VectorServer(server_command, inactivity_seconds)
         self._client: OpenAICompatible | None = None
         self._client_key = ""
@@ -76,7 +79,10 @@ class Embedded:
                 yield step
         file = self._files.find(request.model)
         target = self._target(file, request.window)
-        if not self._slot.serves(target):
+        await self._slot.look()
+        if self._slot.is_used_by_others:
+            yield Preparing("another tab is answering")
+        elif not self._slot.serves(target):
             yield Preparing(f"starting {request.model}")
         async with self._serving(target) as server:
             answer = (await self._client_of(server)).stream(_with_defaults(request, file))
@@ -94,6 +100,7 @@ class Embedded:
         """Count exactly. None if the model is not installed or the server is busy with another."""
         if not self._files.is_installed(request.model):
             return None
+        await self._slot.look()
         # Any window of the running server will do: counting must not restart it.
         target = self._target(self._files.find(request.model), None)
         if not self._slot.serves(target):
@@ -237,7 +244,7 @@ class Embedded:
         return ServerTarget(name=file.name, path=file.path, window=_window(window, file.max_window))
 
     @asynccontextmanager
-    async def _serving(self, target: ServerTarget) -> AsyncGenerator[ServerProcess, None]:
+    async def _serving(self, target: ServerTarget) -> AsyncGenerator[RunningServer, None]:
         """Use a server for `target`; the HTTP client is imported while the server starts."""
         loading = asyncio.create_task(asyncio.to_thread(_client_class))
         try:
@@ -247,7 +254,7 @@ class Embedded:
         finally:
             loading.cancel()
 
-    async def _client_of(self, server: ServerProcess) -> OpenAICompatible:
+    async def _client_of(self, server: RunningServer) -> OpenAICompatible:
         """Return the client of a server; every server has a key of its own."""
         client = self._client
         if client is not None and self._client_key == server.key:

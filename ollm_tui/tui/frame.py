@@ -118,6 +118,8 @@ class Beginning(NamedTuple):
 
     question: str = ""
     picks_session: bool = False
+    only_looks: bool = False
+    """Whether a session is shown live and nothing can be written."""
 
 
 class Frame(App[int]):

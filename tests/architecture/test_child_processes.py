@@ -28,6 +28,7 @@ OWN_ENVIRONMENT = {
 USERS_ENVIRONMENT = {
     "services/safety/credentials.py": "the user's password program needs its agent and session",
     "providers/aws_credentials.py": "the user's own program for keys, as Amazon's tools run it",
+    "web/terminal_program.py": "the program itself once more, for the user in a browser",
     "tui/terminal/external_editor.py": "the user's own editor, started as from the user's shell",
 }
 """Places that hand on everything, because the user's own tool is started for the user."""

@@ -27,7 +27,11 @@ import ollm_tui
 OLLM = Path(sys.executable).with_name("ollm")
 READ_AT_LOADING = ("PYTHON", "LANG", "LC_", "TEXTUAL", "LD_", "COVERAGE")
 """Variables that begin so are read when Python, Textual or coverage is loaded."""
-LOADED_LATE = ("ollm_tui.__main__", "ollm_tui.cli.mcp_command", "ollm_tui.mcp_server")
+LOADED_LATE = (
+    "ollm_tui.__main__",
+    *("ollm_tui.cli.mcp_command", "ollm_tui.mcp_server"),
+    "ollm_tui.web",
+)
 """The first runs the command; the others take a second to load, and few need them."""
 REQUEST_BYTES = 200_000
 

@@ -1,1 +1,1 @@
-"""Commands about what others made: their sessions, and extensions."""
+"""Commands about what others made or use: their sessions, extensions, a browser."""

@@ -146,6 +146,7 @@ class Workspace:
             window=choice.window,
             system_prompt=DEFAULT_PROMPT,
         )
+        self._library.store.check_writable()  # also for one that stays in memory: nobody may write
         self._ephemeral.all_new |= ephemeral
         in_memory = self._ephemeral.all_new
         recorder = self._recording.create(session, ephemeral=in_memory)
@@ -160,7 +161,7 @@ class Workspace:
         self, session_id: str, *, provider: str | None = None, model: str | None = None
     ) -> tuple[Conversation, tuple[str, ...]]:
         """Continue a session; also returns what of it could not be read. SessionBusy if another
-        process has it open.
+        process has it open, or nothing may be changed here: it can be followed then.
 
         By default the session's own model answers, or another one if that is gone.
         """
@@ -314,6 +315,8 @@ class Workspace:
         if ephemeral := self._ephemeral.get(session_id):
             return self._recording.in_memory(ephemeral), ()
         try:
+            if not self._library.store.writes:
+                raise SessionBusy("this window is read-only", "open the session in another one")
             recorder, loaded = await self._recording.open(session_id)
         except SessionBusy as error:
             error.session_id = session_id  # so that whoever asked can follow it instead

@@ -10,8 +10,9 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -49,6 +50,57 @@ class ServerTarget(msgspec.Struct, frozen=True, kw_only=True):
     makes_vectors: bool = False
 
 
+class RunningServer(Protocol):
+    """A server that can be talked to."""
+
+    target: ServerTarget
+    port: int
+    key: str
+
+    async def has_ended(self) -> bool:
+        """Return whether it has ended."""
+        ...
+
+    def ended(self, when: str) -> Unavailable:
+        """Return the error for a server that ended by itself."""
+        ...
+
+
+class Slot(Protocol):
+    """Where a server is had from: one of its own, or one that programs share."""
+
+    @property
+    def server(self) -> RunningServer | None:
+        """The running server, if any."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether another server would be in somebody's way."""
+        ...
+
+    @property
+    def is_used_by_others(self) -> bool:
+        """Whether another program uses the server now."""
+        ...
+
+    async def look(self) -> None:
+        """Find out what runs now."""
+        ...
+
+    def serves(self, target: ServerTarget) -> bool:
+        """Return whether a server for this target runs."""
+        ...
+
+    def use(self, target: ServerTarget) -> AbstractAsyncContextManager[RunningServer]:
+        """Use a server for `target`; it is not replaced by another as long as it is in use."""
+        ...
+
+    async def close(self) -> None:
+        """End the server, or let go of it."""
+        ...
+
+
 class ServerSlot:
     """Holds at most one server; it is started when it is needed and kept for later requests."""
 
@@ -69,6 +121,14 @@ class ServerSlot:
     def busy(self) -> bool:
         """Whether a request uses the server or waits for a new one."""
         return self._users > 0 or self._changing.locked()
+
+    @property
+    def is_used_by_others(self) -> bool:
+        """Whether another program uses the server: never, it is this one's own."""
+        return False
+
+    async def look(self) -> None:
+        """Nothing is to be found out: it is known what runs."""
 
     def serves(self, target: ServerTarget) -> bool:
         """Return whether a server for exactly this target runs."""
@@ -163,10 +223,7 @@ class ServerProcess:
                 f"the server of {self.target.name} was killed {when}, probably for lack of memory",
                 _MEMORY_HINT,
             )
-        return Unavailable(
-            f"the server of {self.target.name} ended {when}{_detail(self._last_line())}",
-            "send again; it will be started anew",
-        )
+        return ended_by_itself(self.target.name, when, self._last_line())
 
     async def stop(self, patience_seconds: float = STOP_SECONDS) -> None:
         """Close stdin and wait, then kill the process, also if the caller is cancelled."""
@@ -222,6 +279,14 @@ class ServerProcess:
 
     def _last_line(self) -> str:
         return next(reversed(self._error_text().splitlines()), "")
+
+
+def ended_by_itself(name: str, when: str, detail: str = "") -> Unavailable:
+    """Return the error for a server of a model that ended by itself."""
+    return Unavailable(
+        f"the server of {name} ended {when}{_detail(detail)}",
+        "send again; it will be started anew",
+    )
 
 
 def no_engine(detail: str = "") -> Unavailable:

@@ -68,13 +68,19 @@ class SessionLibrary:
         keeps_outputs: bool = True,
         most_megabytes: int = 0,
         memory: Path | None = None,
+        writes: bool = True,
     ) -> SessionLibrary:
-        """Open the library of a store; `keeps_outputs` and `most_megabytes` as for the store.
+        """Open the library of a store; `keeps_outputs`, `most_megabytes` and `writes` as for the
+        store.
 
         With a cipher the index is only in memory: it holds titles, and would hold them unsealed.
         """
         store = SessionStore(
-            layout, cipher, keeps_outputs=keeps_outputs, most_megabytes=most_megabytes
+            layout,
+            cipher,
+            keeps_outputs=keeps_outputs,
+            most_megabytes=most_megabytes,
+            writes=writes,
         )
         if cipher is None:
             return cls(store, SessionIndex(layout.index), memory)
@@ -269,6 +275,7 @@ class SessionLibrary:
 
     def restore(self, prefix: str) -> str:
         """Bring the session whose id begins with `prefix` back from the trash; return its id."""
+        self.store.check_writable()
         names = [note.session_id for note in self.trashed() if note.session_id.startswith(prefix)]
         session_id = only_one(names, prefix, "session in the trash", "ollm sessions trash list")
         self.store.trash.restore(session_id)

@@ -63,10 +63,13 @@ class SessionStore:
         *,
         keeps_outputs: bool = True,
         most_megabytes: int = 0,
+        writes: bool = True,
     ) -> None:
         """`keeps_outputs`: whether what tools and commands print is written, too;
-        `most_megabytes`: the largest session that is read, 0 for any."""
+        `most_megabytes`: the largest session that is read, 0 for any; `writes`: whether sessions
+        may be changed at all."""
         self.layout = layout
+        self.writes = writes
         self._most_megabytes = most_megabytes
         self.keeps_outputs = keeps_outputs
         self._cipher = cipher or Plain()
@@ -95,8 +98,16 @@ class SessionStore:
                 return loaded
         return self._load(session_id)
 
+    def check_writable(self) -> None:
+        """Raise SessionReadOnly if nothing may be changed here."""
+        if not self.writes:
+            raise SessionReadOnly("this window is read-only", "open the session in another one")
+
     def create(self, session_id: str) -> SessionWriter:
-        """Return a writer for a new session; nothing is on disk before the first record."""
+        """Return a writer for a new session; nothing is on disk before the first record.
+
+        SessionReadOnly if nothing may be changed here.
+        """
         return self._writer(session_id)
 
     def open(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
@@ -161,6 +172,7 @@ class SessionStore:
     def _writer(
         self, session_id: str, take_over: Callable[[SessionWriter], None] | None = None
     ) -> SessionWriter:
+        self.check_writable()
         return SessionWriter(
             self.layout, session_id, self._cipher, take_over, keeps_outputs=self.keeps_outputs
         )

@@ -341,7 +341,9 @@ def _last_with_code(chat: ChatPort) -> str | None:
 
 
 def suspend(chat: ChatPort, _argument: str) -> None:
-    """Suspend the program; fg in the shell brings it back."""
+    """Suspend the program; fg in the shell brings it back. UsageError if there is no shell."""
+    if not chat.app.abilities.has_shell:
+        raise UsageError("there is no shell to go back to", "a tab can be closed and comes back")
     chat.app.action_suspend_process()
 
 

@@ -16,7 +16,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.sessions.following import Followed
 from ollm_tui.tui.chat.open_chat import ChatHost
 from ollm_tui.tui.chat.status import NARROW, StatusLine, TitleLine
-from ollm_tui.tui.chat.words import FOLLOWS, FORKS, GOES_ON, LEFT_ALONE, PLACEHOLDER
+from ollm_tui.tui.chat.words import FOLLOWS, FORKS, GOES_ON, LEFT_ALONE, LOOKS, PLACEHOLDER
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.message_entries import (
@@ -169,6 +169,7 @@ class Following:
         self._stream = FollowedStream(host.chat.transcript)
         self._worker: Worker[None] | None = None
         self._is_going_on = False
+        self._only_looks = host.app.beginning.only_looks
 
     async def begin(self) -> None:
         """Close what is open and show the other session. UsageError while the model answers,
@@ -188,6 +189,9 @@ class Following:
         if old:
             chat.prompt.restore("")
             await old.close()
+        if self._only_looks:
+            chat.prompt.display = False
+            chat.transcript.focus()
         self._worker = self._host.screen.run_worker(self._show(), group="follow", exclusive=True)
 
     def stop(self) -> None:
@@ -227,7 +231,12 @@ class Following:
     def _tell(self, followed: Followed) -> None:
         """Say in title, gauge and prompt what this session is, and what sending does."""
         chat, header = self._host.chat, followed.state.header
-        title, words = visible(header.title) or "Untitled", self._stream.words
+        title = visible(header.title) or "Untitled"
+        if self._only_looks:
+            chat.screen.query_one(TitleLine).show_names(title, LOOKS)
+            chat.screen.query_one(Gauge).display = False
+            return
+        words = self._stream.words
         if chat.screen.size.width < NARROW:
             words = words.removeprefix("read-only, ")  # the line below says that too
         chat.screen.query_one(TitleLine).show_names(title, words)

@@ -62,10 +62,10 @@ class SessionOpening:
 
     async def _begin(self, chat: OpenChat) -> None:
         """Ask or choose what the command line said. A stored draft stays in the prompt."""
-        question, picks_session = self._host.app.beginning
-        if picks_session:
+        beginning = self._host.app.beginning
+        if beginning.picks_session:
             await self._host.action_command("session.picker")
-        if question:
+        if question := beginning.question:
             draft = chat.prompt.draft
             chat.prompt.restore(question)
             await chat.prompt.action_send()

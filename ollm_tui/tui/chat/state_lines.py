@@ -19,7 +19,13 @@ from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
 from ollm_tui.tui.chat.status import BESIDE_HINTS, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
-from ollm_tui.tui.chat.words import COUNTING_HINT, READING_HINTS, RUNNING_HINTS, WRITING_HINTS
+from ollm_tui.tui.chat.words import (
+    COUNTING_HINT,
+    LOOKING_HINT,
+    READING_HINTS,
+    RUNNING_HINTS,
+    WRITING_HINTS,
+)
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import BETWEEN, times_words
 from ollm_tui.tui.keymap import Hints
@@ -100,7 +106,9 @@ class StateLines:
         welcome = self._chat.screen.query_one(Welcome)
         welcome.teach(self._chat.opened, self.hints, is_blank=is_blank)
         line, shell = self._line, self._chat.app.shell
-        if shell and shell.foreground:
+        if self._chat.app.beginning.only_looks:
+            self._show(LOOKING_HINT)
+        elif shell and shell.foreground:
             self._show(f"{line(*RUNNING_HINTS)}   {shell.doing}")
         elif self._chat.is_busy:
             keys = RUNNING_HINTS if shell and shell.movable else RUNNING_HINTS[:1]

@@ -80,6 +80,8 @@ FOLLOWS = "read-only, follows another window"
 LEFT_ALONE = "read-only, the other window has closed it"
 FORKS = "Enter forks this session and sends there"
 GOES_ON = "Enter continues this session here"
+LOOKS = "read-only, live"
+LOOKING_HINT = "PgUp PgDn scroll"
 
 # Going back, and the files that go along
 

@@ -13,6 +13,10 @@ _LIGHT_GROUNDS = ("7", "15")
 """The numbers of white as the background in COLORFGBG."""
 
 
+_PAGE = "ollm-serve"
+"""The value of TERM_PROGRAM in a tab of `ollm serve`."""
+
+
 class Abilities(NamedTuple):
     """What the terminal can show."""
 
@@ -20,11 +24,14 @@ class Abilities(NamedTuple):
     """Whether characters beyond ASCII are shown as they are."""
     colours: int | None
     """How many colours there are: 0, 16 or 256; None is any colour."""
+    has_shell: bool = True
+    """Whether there is a shell behind it, which can bring a suspended program back."""
 
 
 def abilities(environ: Mapping[str, str], encoding: str | None) -> Abilities:
     """Return what a terminal with this environment can show; `encoding` is that of its output."""
-    return Abilities(_knows_unicode(environ, encoding), _colours(environ))
+    has_shell = environ.get("TERM_PROGRAM") != _PAGE
+    return Abilities(_knows_unicode(environ, encoding), _colours(environ), has_shell)
 
 
 def choose_theme(name: str, environ: Mapping[str, str]) -> str:

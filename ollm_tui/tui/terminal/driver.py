@@ -125,6 +125,9 @@ class TerminalDriver(LinuxDriver):
     def _post_size(self) -> None:
         if not self._in_band_window_resize:
             size = Size(*self._get_terminal_size())
+            if size == self._app.size:
+                # A terminal that has lost what it showed asks for it again.
+                self._app.call_later(self._app.refresh, layout=True)
             self._app.post_message(Resize(size, size))
 
     def _read(self) -> bytes:
