@@ -92,14 +92,14 @@ async def _converse(loaded: Loaded, arguments: Namespace, asked: Asked | None) -
     task = asyncio.current_task()
     assert task is not None
     _when_told_to_end(task.cancel)
-    async with _conversation(loaded, arguments) as (conversation, problems):
+    async with _conversation(loaded, arguments) as (around, conversation, problems):
         for problem in problems:
             sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
         if reason := conversation.choice.reason:
             sys.stderr.write(f"ollm: {visible(reason)}\n")
         if asked:
             return await _answer(conversation, asked, arguments)
-        return await _chat(conversation, arguments.question)
+        return await _chat(around, arguments.question)
 
 
 async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
@@ -163,6 +163,8 @@ class _Background:
         self._ephemeral = ephemeral
         self._workspace: Workspace | None = None
         self._jobs: SessionJobs | None = None
+        self.conversation: Conversation | None = None
+        """The conversation that is open, where no screen holds it."""
 
     def open_workspace(self) -> Workspace:
         from ollm_tui.bootstrap import open_workspace
@@ -210,19 +212,19 @@ def _collect_garbage() -> None:
 @contextlib.asynccontextmanager
 async def _conversation(
     loaded: Loaded, arguments: Namespace
-) -> AsyncGenerator[tuple[Conversation, tuple[str, ...]]]:
-    """Open the conversation the arguments ask for, with what is wrong with it; close it at the
-    end."""
+) -> AsyncGenerator[tuple[_Background, Conversation, tuple[str, ...]]]:
+    """Open the conversation the arguments ask for, with what is wrong with it; close the one that
+    is open at the end."""
     background = _Background(loaded, ephemeral=arguments.ephemeral, events=arguments.events)
     workspace = background.open_workspace()
     if workspace.hooks:
         workspace.hooks.told.subscribe(_tell_about_hook)
-    conversation: Conversation | None = None
     try:
         conversation, problems = await _open(workspace, arguments)
-        yield conversation, problems
+        background.conversation = conversation
+        yield background, conversation, problems
     finally:
-        await background.close(conversation)
+        await background.close(background.conversation)
 
 
 def _tell_about_hook(notice: HookNotice) -> None:
@@ -256,12 +258,12 @@ def _front_end(arguments: Namespace) -> Headless:
     return Headless(arguments.output, sys.stdout, sys.stderr)
 
 
-async def _chat(conversation: Conversation, question: str | None) -> int:
-    from ollm_tui.plain import PlainChat
+async def _chat(around: _Background, question: str | None) -> int:
+    from ollm_tui.plain.chat import PlainChat
 
     with contextlib.suppress(ImportError):
         import_module("readline")  # importing it gives input() line editing, where there is one
-    return await PlainChat(conversation, input, sys.stdout, sys.stderr).run(question)
+    return await PlainChat(around, input, sys.stdout, sys.stderr).run(question)
 
 
 async def _open(workspace: Workspace, arguments: Namespace) -> tuple[Conversation, tuple[str, ...]]:

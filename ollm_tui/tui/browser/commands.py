@@ -11,13 +11,13 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.services.export.export_file import export_to
 from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.session_actions import SessionActions
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.browser.words import snapshot_name
 from ollm_tui.tui.chat.chat_points import ChatPoints, end_before_turn, end_of_turn
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 
 

@@ -11,10 +11,10 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import about
 from ollm_tui.engine.project.project_context import COMPUTED
+from ollm_tui.services.files.mention_names import names_in
 from ollm_tui.tui.context.words import ENTRY_KEYS, HOW_TO_ADD, NO_ENTRIES
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
-from ollm_tui.tui.prompt.completion_files import names_in
 from ollm_tui.tui.prompt.mentions import Mentions
 
 if TYPE_CHECKING:
