@@ -19,7 +19,7 @@ from ollm_tui.engine.project.mentioned import mentioned
 from ollm_tui.headless import length_notice, with_room
 from ollm_tui.plain.commands import found_command
 from ollm_tui.plain.desk import Desk, Surroundings
-from ollm_tui.plain.shell import run_in_shell
+from ollm_tui.plain.line_shell import run_in_shell
 from ollm_tui.services.files.mention_names import names_in
 
 SIGNAL_SECONDS = 0.01
