@@ -127,6 +127,8 @@ class Context(Group, frozen=True):
     """Tokens of context to ask the server for; auto takes what model and machine allow."""
     output_reserve: SmallShare = 0.15
     """Share of the window kept free for the answer."""
+    share_command_output: bool = False
+    """Attach the output of each ! command to the next message."""
 
 
 class LoopDetection(Group, frozen=True):

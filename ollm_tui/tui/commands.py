@@ -284,8 +284,17 @@ COMMANDS = (
         "f8",
         "jobs",
         "[number|kill number]",
-        help="! and a command in the prompt runs one; the model is not told of it.",
+        help="! and a command in the prompt runs one; Alt+G gives its output to the model.",
     ),
+    Command(
+        "jobs.give",
+        "Give the output of a command to the model",
+        "alt+g",
+        "give",
+        "[number]",
+        help="The last command, or the one under the cursor; it goes with your next message.",
+    ),
+    Command("jobs.give_here", "Give the output to the model", "m", where="stream"),
     Command(
         "jobs.background",
         "Let the running command go on in the background",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.await_complete import AwaitComplete
-from textual.events import Event
+from textual.events import Event, Key
 from textual.keys import Keys
 from textual.worker import (
     NoActiveWorker,
@@ -219,6 +219,8 @@ class Frame(App[int]):
 
     async def on_event(self, event: Event) -> None:
         """Lets keys, pastes and clicks wait for those before them."""
+        if isinstance(event, Key) and event.key.startswith("alt+"):
+            event.character = None  # without a command of its own, Alt and a letter type nothing
         if InputQueue.takes(event):
             await self._input.add(event)
         else:

@@ -30,6 +30,10 @@ class ToolResult(Value, frozen=True, omit_defaults=True):
     """The hash of the output, where the output itself is not kept."""
 
 
+AFTER = "after"
+"""The argument of a command of the user that names the message it was run after."""
+
+
 class ToolCall(Value, frozen=True, omit_defaults=True):
     """One executed tool call with its result."""
 

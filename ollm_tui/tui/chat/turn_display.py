@@ -172,7 +172,10 @@ class TurnDisplay:
         metadata = self._state.header.metadata
         said = [key for entry in entries for key in (entry.key, *entry.covers)]
         compressed = with_compressions(entries, metadata, said, self._lines.hints)
-        return with_commands(with_loops(compressed, self._state), self._state)
+        return with_commands(with_loops(compressed, self._state), self._state, self._shown)
+
+    def _shown(self, key: str) -> Entry | None:
+        return self._transcript.entry(key) if key in self._transcript.stack else None
 
     def _note_unsaved(self, event: SaveFailed) -> None:
         """Tell once in the stream that saving fails, and below it for as long as it does."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,6 +63,8 @@ class FoldLines:
     def strip(self, y: int) -> Strip:
         """Return a line for the screen."""
         if self._text and y:
+            if self.fold.spans:
+                return Strip([Segment(_INDENT), *self._coloured(self._text, y - 1)])
             return Strip([Segment(_INDENT), *self._text.strip(y - 1, self._style(y - 1))])
         return Strip([Segment(self._title(), self._styles.toned(self.fold.tone, as_title=True))])
 
@@ -82,6 +84,24 @@ class FoldLines:
         at = bisect_right(self.fold.tones, start, key=itemgetter(0))
         tone: Tone = self.fold.tones[at - 1][1] if at else ""
         return self._styles.toned(tone)
+
+    def _coloured(self, text: PlainText, y: int) -> list[Segment]:
+        """Return a line with the colours a program gave it."""
+        start, _ = text.source_range(y)
+        (line, base, _), *_ = text.strip(y)
+        spans = [
+            (max(at - start, 0), min(end - start, len(line)), style)
+            for at, end, style in self.fold.spans
+            if at < start + len(line) and end > start
+        ]
+        cuts = sorted({0, len(line), *(cut for span in spans for cut in span[:2])})
+        return [
+            Segment(
+                line[first:last],
+                Style.chain(base or Style(), *(s for a, e, s in spans if a <= first < e)),
+            )
+            for first, last in pairwise(cuts)
+        ]
 
     def _title(self) -> str:
         mark = self._styles.fold_mark(self.fold.is_open, self.fold.tone)
