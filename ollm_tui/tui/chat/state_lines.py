@@ -226,6 +226,12 @@ class StateLines:
         if len(conversation.state):
             await asyncio.to_thread(_load_compression)
 
+    @property
+    def prompt_tokens(self) -> int:
+        """About how many tokens the model reads before it answers."""
+        conversation = self._chat.opened
+        return conversation.live_tokens.tokens if conversation else 0
+
     def show_live(self) -> None:
         """Show that more of the answer is in the context now."""
         if conversation := self._chat.opened:

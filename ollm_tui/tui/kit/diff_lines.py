@@ -154,8 +154,8 @@ class DiffLines(ScrollView, can_focus=False):
         return min(self.scroll_offset.y + self.size.height, total), total
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the number of lines, but at most a quarter of the screen."""
-        return min(len(self._fitted(width)), max(viewport.height // 4, 4))
+        """Return the number of lines, but at most about half of the screen."""
+        return min(len(self._fitted(width)), max(viewport.height // 2 - 2, 4))
 
     def on_resize(self) -> None:
         """Wrap the lines for the new width."""

@@ -163,9 +163,6 @@ def mode(chat: ChatPort, argument: str) -> None:
         tools.approval_mode = name
     else:
         tools.next_approval_mode()
-    for approval in chat.screen.query(Approval):
-        approval.mode = tools.approval_mode
-        approval.show_keys()
     chat.lines.show_names()
     chat.tell(f"{tools.approval_mode}: {MODES[tools.approval_mode]}")
 

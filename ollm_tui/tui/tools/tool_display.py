@@ -148,7 +148,7 @@ class ToolDisplay:
         request = Request(
             call_id, event.call.name, event.action, event.verdict, place, tools.sandbox_words
         )
-        self._show(Approval, lambda approval: approval.ask(request, tools.approval_mode))
+        self._show(Approval, lambda approval: approval.ask(request))
         self._chat.lines.show_doing(f"{event.call.name} waits for your answer")
 
     def _note_answer(self, event: ApprovalAnswered) -> None:

@@ -95,7 +95,7 @@ Speaker = Literal["user", "assistant", "note", "error"]
 class Entry(Passage):
     """One message or note: its text, its folds, and how it ended."""
 
-    __slots__ = ("covers", "details", "folds", "footer", "growing", "key", "speaker")
+    __slots__ = ("covers", "details", "folds", "footer", "growing", "key", "speaker", "waiting")
 
     def __init__(
         self,
@@ -121,6 +121,8 @@ class Entry(Passage):
         """The ids of messages that are shown as a part of this entry."""
         self.growing = False
         """Whether more text is expected."""
+        self.waiting = ""
+        """What is waited for while there is no text yet, in words; only while it grows."""
 
     @property
     def passages(self) -> list[Passage]:

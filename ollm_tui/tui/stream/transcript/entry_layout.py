@@ -143,6 +143,8 @@ class EntryLayout:
         self._tops: list[int] = []
         self._ending: list[str] = []
         self._is_beside = False
+        self._was_growing = entry.growing
+        """Whether the mark at the writing end is drawn."""
         self.arrange()
 
     @property
@@ -192,14 +194,17 @@ class EntryLayout:
 
     def finish(self) -> int:
         """End the text."""
-        return self._changed(self.body, self.body.finish())
+        line = self._changed(self.body, self.body.finish())
+        self._was_growing = self.entry.growing
+        return line
 
     def _changed(self, part: Lines, line: int) -> int:
         before = self.rows
         self._measure()
         line += self._tops[self.parts.index(part)]
-        # The ending stands beside the last line or below it, so a new last line moves it.
-        return min(line, before - 1) if self._ending else line
+        # The ending stands beside the last line or below it, so a new last line moves it; so does
+        # the mark at the writing end.
+        return min(line, before - 1) if self._ending or self._was_growing else line
 
     def _measure(self) -> None:
         self._tops = list(accumulate((part.line_count for part in self.parts), initial=0))
@@ -225,10 +230,23 @@ class EntryLayout:
             content = self._content(line)
             segments += content
             used = content.cell_length
+        if self.entry.growing and line == max(self._tops[-1] - 1, 0):
+            tail = self._writing_end(used)
+            segments += tail
+            used += sum(segment.cell_length for segment in tail)
         if ending := self._ending_on(line):
             free = max(self._room - used - cells(ending), 0)
             segments += [Segment(" " * free), Segment(ending, self._styles.footer)]
         return Strip(segments)
+
+    def _writing_end(self, used: int) -> list[Segment]:
+        """Return what stands where the next word will: what is waited for, or a mark."""
+        mark = self._styles.writing_mark
+        if not self._tops[-1] and self.entry.waiting:
+            words = shown(self.entry.waiting)
+            _, end = next(chopped(words, max(self._room - cells(mark), 1)))
+            return [Segment(words[:end], self._styles.footer)]
+        return [Segment(mark, self._styles.assistant_mark)] if used < self._room else []
 
     def plain(self, line: int) -> str:
         """Return a line without its margin."""
