@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.graft import as_written
+from ollm_tui.tui.chat.files_back import offer_files_of
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.chat.words import SEND_NOW_AGAIN
 from ollm_tui.tui.kit.find_bar import FindBar
@@ -269,6 +270,7 @@ def edit(chat: ChatPort, _argument: str) -> None:
     chat.editing = key
     chat.prompt.put(state[key].text, as_written(state[key]))
     chat.prompt.focus()
+    offer_files_of(chat, key)
 
 
 def regenerate(chat: ChatPort, _argument: str) -> None:
