@@ -19,7 +19,12 @@ from ollm_tui.tui.chat.session_opening import SessionOpening
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.chat.status import NARROW, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
-from ollm_tui.tui.chat.words import LOOKING_FOR_A_MODEL, PLACEHOLDER, SHORT_PLACEHOLDER
+from ollm_tui.tui.chat.words import (
+    DRAFT_ASIDE,
+    LOOKING_FOR_A_MODEL,
+    PLACEHOLDER,
+    SHORT_PLACEHOLDER,
+)
 from ollm_tui.tui.command_actions import action_of
 from ollm_tui.tui.commands import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.frame import Frame
@@ -175,6 +180,11 @@ class ChatScreen(Screen[None]):
         await self.drafts.flush()
         self.app.exit(0)
 
+    @on(Prompt.PutAside)
+    def _remember_draft(self, event: Prompt.PutAside) -> None:
+        self.chat.remember(event.draft)
+        self.call_after_refresh(self.chat.tell, DRAFT_ASIDE)
+
     @on(Prompt.LeaveRequested)
     async def _leave(self) -> None:
         await self.app.action_quit()
@@ -275,7 +285,7 @@ class ChatScreen(Screen[None]):
         if typed:
             self.drafts.note(typed)
         else:
-            self.prompt.restore(draft)
+            self.prompt.restore_unseen(draft)
         self.lines.doing = ""
         self.lines.show_opened()
         self.reload_sidebar()

@@ -102,3 +102,4 @@ def brought_back(done: Sequence[FileStep], undo: str) -> str:
 
 FIRST_WORD = "waiting for the first word"
 READING = "reading the prompt"
+DRAFT_ASIDE = "Draft stashed · Up brings it back"

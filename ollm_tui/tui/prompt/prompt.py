@@ -28,6 +28,10 @@ def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
     )
 
 
+BEGIN_COMMANDS = ("!", "/")
+"""What a command begins with."""
+
+
 class Prompt(ChipArea):
     """Enter sends; Shift+Enter, Ctrl+J, Alt+Enter or a backslash before Enter begin a new line.
 
@@ -107,6 +111,12 @@ class Prompt(ChipArea):
         """The user pressed Enter on an empty prompt while messages wait."""
 
     @dataclass
+    class PutAside(Message):
+        """A draft of the last time gave way to a command."""
+
+        draft: str
+
+    @dataclass
     class LeaveRequested(Message):
         """The user pressed Ctrl+D on an empty prompt."""
 
@@ -128,6 +138,10 @@ class Prompt(ChipArea):
         self._shown = ""
         """The text that was put here and not changed since: nothing is offered for it."""
         self._suggested: tuple[tuple[Option, ...], int] = ((), 0)
+        self._is_unseen = False
+        """Whether a draft of the last time was put here and not painted yet."""
+        self._is_untouched = False
+        """Whether no key was pressed since then."""
 
     @property
     def draft(self) -> str:
@@ -149,6 +163,19 @@ class Prompt(ChipArea):
         """Show a text that was kept as a draft."""
         self._walk.leave()
         self.put(*from_draft(draft))
+
+    def restore_unseen(self, draft: str) -> None:
+        """Show the draft of the last time, which the user may not expect here.
+
+        It is not sent before it was painted, and a command typed at once does not become a part
+        of it: that would send the command to the model.
+        """
+        self.restore(draft)
+        self._is_unseen = self._is_untouched = bool(self.text)
+        self.call_after_refresh(self._see)
+
+    def _see(self) -> None:
+        self._is_unseen = False
 
     def put_aside(self) -> str:
         """Empty the prompt and return its draft, which is the first that Up brings back.
@@ -202,6 +229,8 @@ class Prompt(ChipArea):
 
     async def action_send(self) -> None:
         """Send the text, or run the command it is; a backslash before the cursor continues it."""
+        if self._is_unseen:
+            return
         row, column = self.cursor_location
         if self.document.get_line(row)[:column].endswith("\\"):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
@@ -270,6 +299,9 @@ class Prompt(ChipArea):
             self.post_message(self.LeaveRequested())
 
     async def _on_key(self, event: events.Key) -> None:
+        if self._is_untouched and event.character in BEGIN_COMMANDS:
+            self.post_message(self.PutAside(self.put_aside()))
+        self._is_untouched = False
         # A key bound here is lost to the text area: these two still move the cursor.
         move = {"up": self.action_cursor_up, "down": self.action_cursor_down}.get(event.key)
         if move:

@@ -10,9 +10,7 @@ from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.chat.waiting import Waiting
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import until
-from tests.tui.seen import prompt, settled, stream
-
-MARK = "▍"
+from tests.tui.seen import WRITING_MARK, drawn_stream, prompt, settled
 
 
 class Slow(Scripted):
@@ -37,16 +35,18 @@ async def test_waiting_and_writing_are_seen_where_the_answer_is(open_app: OpenAp
     async with open_app(slow) as (app, pilot):
         prompt(app).put("hello")
         await pilot.press("enter")
-        await until(pilot, lambda: "┃ reading the prompt · 50%" in " ".join(stream(app)))
-        line = next(line for line in stream(app) if "50%" in line)
+        await until(pilot, lambda: "┃ reading the prompt · 50%" in " ".join(drawn_stream(app)))
+        line = next(line for line in drawn_stream(app) if "50%" in line)
         assert " tokens · " in line and line.endswith(" s")
         slow.may_say.set()
-        await until(pilot, lambda: f"┃ The second{MARK}" in stream(app))
-        assert "reading" not in " ".join(stream(app))
-        assert "┃ The first line." in stream(app)
+        await until(pilot, lambda: f"┃ The second{WRITING_MARK}" in drawn_stream(app))
+        assert "reading" not in " ".join(drawn_stream(app))
+        assert "┃ The first line." in drawn_stream(app)
         slow.may_end.set()
         await settled(app, pilot)
-        assert "┃ The second line." in " ".join(stream(app)) and MARK not in " ".join(stream(app))
+        assert "┃ The second line." in " ".join(drawn_stream(app)) and WRITING_MARK not in " ".join(
+            drawn_stream(app)
+        )
 
 
 def test_the_rate_is_told_once_enough_is_read() -> None:
