@@ -11,6 +11,7 @@ from rich.text import Text
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import AFTER, ToolCall
 from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.tui.stream.entries.compression_entries import compression_key
 from ollm_tui.tui.stream.entries.message_entries import local_time
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold, StyledSpan
 
@@ -135,8 +136,12 @@ def _with(
         return known(call.id) or call_entry(call)
 
     waiting = sorted(calls, key=lambda call: call.timestamp)
+    compressed_at = {
+        compression_key(each): each.at for each in state.header.metadata.compression_history
+    }
     for entry in entries:
-        sent_at = state[entry.key].timestamp if entry.key in state else ""
+        said = state[entry.key].timestamp if entry.key in state else ""
+        sent_at = compressed_at.get(entry.key, said)
         while waiting and waiting[0].timestamp < sent_at:
             yield shown(waiting.pop(0))
         yield entry
