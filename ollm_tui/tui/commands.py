@@ -80,7 +80,7 @@ COMMANDS = (
         help="Enter on an empty prompt; while the model answers, twice: that stops the answer.",
     ),
     Command("prompt.editor", "Write in your editor", "ctrl+g", "editor", help="$VISUAL, $EDITOR."),
-    Command("prompt.history", "Earlier prompts", "ctrl+r", "history", "[words]"),
+    Command("prompt.history", "Earlier prompts", "ctrl+r", "prompts", "[words]"),
     Command("prompt.focus", "Back to the prompt", "i,tab", where="stream"),
     Command("read.page_up", "A page up", "pageup"),
     Command("read.page_down", "A page down", "pagedown"),
@@ -104,6 +104,12 @@ COMMANDS = (
         "ctrl+o",
         "expand",
     ),
+    Command(
+        "read.history",
+        "The whole conversation",
+        slash="history",
+        help="All that was said on this branch, also what is folded or left out of the context.",
+    ),
     Command("read.unfold", "Open or close what is folded", "enter,space", where="stream"),
     Command("read.details", "Time, model, tokens and speed of messages", "f6", "details"),
     Command("message.copy", "Copy the message", "y", "copy", where="stream"),
@@ -125,10 +131,11 @@ COMMANDS = (
         "What fills the context",
         "f5",
         "context",
-        "[show|export|add|project|remove|list|clear]",
+        "[show|export|add|project|remove|list|clear|snapshot]",
         help="show is the exact prompt, export FILE writes it into a file. add NAME and words, "
         "add NAME @file, add tree, git, tasks or errors put something into every prompt, project "
-        "all of these four; refresh reads it again.",
+        "all of these four; refresh reads it again. add --priority 90 puts it before others; "
+        "snapshot NAME takes one.",
     ),
     Command(
         "context.trust",
@@ -269,6 +276,13 @@ COMMANDS = (
         slash="tools",
         argument="[clear]",
         help="clear forgets what you allowed or forbade for good.",
+    ),
+    Command(
+        "tools.switch",
+        "Switch a tool on or off",
+        slash="tool",
+        argument="name [on|off]",
+        help="For this program; the settings say what counts at the next start.",
     ),
     Command(
         "tools.output",

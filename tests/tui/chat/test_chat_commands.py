@@ -13,9 +13,11 @@ from ollm_tui.core.provider import Completed, ReasoningDelta, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.browser.commands import file_name
 from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.context.prompt_screen import PromptScreen
 from ollm_tui.tui.help.commands import CommandPalette
 from ollm_tui.tui.help.screen import HelpScreen
 from ollm_tui.tui.kit.choice_list import ChoiceList
@@ -26,6 +28,7 @@ from ollm_tui.tui.models.model_picker import ModelPicker
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream, title
 from tests.tui.typing_in import type_in
@@ -475,3 +478,49 @@ async def test_what_was_sent_is_in_the_history_of_the_next_start(open_app: OpenA
     async with open_app() as (app, pilot):
         await pilot.press("up")
         assert prompt(app).text == "one"
+
+
+async def test_clear_says_where_the_old_session_went(open_app: OpenApp) -> None:
+    async with open_app(answers("A")) as (app, pilot):
+        await send(app, pilot, "one")
+        left = chat(app).chat.conversation.session_id
+        await slash(app, pilot, "/clear")
+        assert f"kept · /load {left[:8]}" in state(app)
+
+
+async def test_an_export_without_a_name_is_called_after_the_title(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with open_app(answers("A")) as (app, pilot):
+        await send(app, pilot, "one")
+        await slash(app, pilot, "/rename Über the Moon: a/b?")
+        await slash(app, pilot, "/export")
+        assert (tmp_path / "uber-the-moon-a-b.md").exists()
+    assert file_name("月", "3f2a91c4ffff") == "3f2a91c4.md"
+
+
+async def test_history_is_the_whole_conversation(open_app: OpenApp) -> None:
+    async with open_app(answers("A", "B")) as (app, pilot):
+        await slash(app, pilot, "/history")
+        assert "nothing has been said yet" in state(app)
+        await send(app, pilot, "one")
+        await pilot.press("alt+up", "x", "escape")
+        await slash(app, pilot, "/history")
+        assert isinstance(app.screen, PromptScreen)
+        shown = app.screen.query_one(Transcript)
+        text = shown.copy_text(shown.keys)
+        assert "one" in text and "A" in text, "also what is left out of the context"
+
+
+async def test_context_takes_a_priority_and_a_snapshot(open_app: OpenApp) -> None:
+    async with open_app(answers("A")) as (app, pilot):
+        await send(app, pilot, "one")
+        await slash(app, pilot, "/context add --priority 90 style short words")
+        [entry] = chat(app).chat.conversation.notes.all
+        assert (entry.key, entry.content, entry.priority) == ("style", "short words", 90)
+        await slash(app, pilot, "/context add --priority high style words")
+        assert "--priority needs a number" in state(app)
+        await slash(app, pilot, "/context snapshot here")
+        taken = await chat(app).chat.conversation.snapshots.list()
+        assert taken[0].name == "here"
