@@ -179,6 +179,24 @@ async def _mode(desk: Desk, argument: str) -> None:
     desk.say(f"Mode: {desk.conversation.mode.name}. There are: {others}.")
 
 
+async def _system(desk: Desk, argument: str) -> None:
+    if argument:
+        await desk.conversation.wishes.set_system(argument)
+    desk.say(desk.conversation.wishes.system)
+
+
+async def _temperature(desk: Desk, argument: str) -> None:
+    if argument:
+        await desk.conversation.wishes.set_temperature(argument)
+    desk.say(f"Temperature: {desk.conversation.wishes.temperature}")
+
+
+async def _think(desk: Desk, argument: str) -> None:
+    if argument:
+        await desk.conversation.wishes.set_thinking(argument)
+    desk.say(f"Thinking: {desk.conversation.wishes.thinking}")
+
+
 async def _approval(desk: Desk, argument: str) -> None:
     tools = desk.conversation.tools
     if argument and argument not in APPROVAL_MODES:
@@ -334,6 +352,9 @@ COMMANDS = (
     LineCommand("search", "Search all sessions", _search, "WORDS"),
     LineCommand("model", "List models, or use one", _model, "[NAME]"),
     LineCommand("mode", "Show or change the mode", _mode, "[NAME]"),
+    LineCommand("system", "Show or change the system prompt", _system, "[WORDS]"),
+    LineCommand("temperature", "Show or change the temperature", _temperature, "[0…2]"),
+    LineCommand("think", "Show or change how long it thinks", _think, "[off|low|…|max]"),
     LineCommand("approval", "When to ask before changes", _approval, "[MODE]"),
     LineCommand("tools", "List the model's tools", _tools),
     LineCommand("context", "Show what fills the context", _context, "[show]"),

@@ -253,6 +253,25 @@ COMMANDS = (
         argument="[[--open] what [because why]|undo [N]]",
         help="The model is told to keep to it in every prompt, unless it is open; alone, the list.",
     ),
+    Command(
+        "mode.system",
+        "See and edit the system prompt",
+        slash="system",
+        argument="[words|default]",
+        help="Of this session. Alone, it is put into the prompt to be edited.",
+    ),
+    Command(
+        "mode.temperature",
+        "Temperature of this session",
+        slash="temperature",
+        argument="[0…2|default]",
+    ),
+    Command(
+        "mode.think",
+        "How long the model thinks in this session",
+        slash="think",
+        argument="[off|on|low|medium|high|max|default]",
+    ),
     Command("mode.choose", "Choose the mode", "alt+m", "mode", "[name]"),
     Command(
         "tools.mode",

@@ -38,6 +38,7 @@ from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.conversation_hooks import ConversationHooks
 from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
+from ollm_tui.engine.conversation.conversation_wishes import ConversationWishes
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode
@@ -118,6 +119,7 @@ class Conversation(HeldSession):
         """Finds the passages of earlier sessions that are sent along with a message; None: none."""
         self.goals = ConversationGoals(self)
         self.notes = ConversationNotes(self)
+        self.wishes = ConversationWishes(self)
 
     @property
     def choice(self) -> ModelChoice:

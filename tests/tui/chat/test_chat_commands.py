@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.provider import Completed, ReasoningDelta, TextDelta
 from ollm_tui.core.session.message import Usage
+from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.commands import file_name
@@ -524,3 +525,35 @@ async def test_context_takes_a_priority_and_a_snapshot(open_app: OpenApp) -> Non
         await slash(app, pilot, "/context snapshot here")
         taken = await chat(app).chat.conversation.snapshots.list()
         assert taken[0].name == "here"
+
+
+async def test_a_session_has_its_own_temperature_thinking_and_system_prompt(
+    open_app: OpenApp,
+) -> None:
+    model = Scripted(answers("A", "B"))
+    async with open_app(model) as (app, pilot):
+        await slash(app, pilot, "/temperature 0.3")
+        assert "Temperature: 0.3" in state(app)
+        await slash(app, pilot, "/think high")
+        await slash(app, pilot, "/system Speak like a pirate.")
+        await send(app, pilot, "one")
+        session_id = chat(app).chat.conversation.session_id
+        await slash(app, pilot, "/temperature hot")
+        assert "hot is no temperature: 0 to 2" in state(app)
+        await slash(app, pilot, "/think a lot")
+        assert "a lot is no level" in state(app)
+        await slash(app, pilot, "/system")
+        assert prompt(app).text == "/system Speak like a pirate."
+        await pilot.press("ctrl+c")
+    asked = model.requests[-1]
+    assert asked.temperature == 0.3 and asked.thinking == "high"
+    assert asked.messages[0].text.startswith("Speak like a pirate.")
+    model = Scripted(answers("C", "D"))
+    async with open_app(model, session_id=session_id) as (app, pilot):
+        await send(app, pilot, "two")
+        assert model.requests[-1].temperature == 0.3, "the session remembers it"
+        for command in ("/temperature default", "/think off", "/system default"):
+            await slash(app, pilot, command)
+        await send(app, pilot, "three")
+        assert model.requests[-1].temperature is None and model.requests[-1].thinking is False
+        assert model.requests[-1].messages[0].text.startswith("You are a helpful assistant")
