@@ -124,7 +124,9 @@ class ChatScreen(Screen[None]):
         await chat.attempt(lambda: action(chat, argument))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leaves the paging keys to the list of sessions while it has the focus."""
+        """Leaves keys to the list of sessions, or of completions, while that is used."""
+        if parameters in (("session.new",), ("screen.palette",)):
+            return not self.prompt.is_offering
         if parameters in (("read.page_up",), ("read.page_down",)):
             return not self.query("#sidebar:focus-within")
         return True

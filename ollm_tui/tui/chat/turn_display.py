@@ -35,8 +35,8 @@ from ollm_tui.core.session.message import Message, ToolCallPart
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool_events import AnyToolEvent, ReplyFinished, ToolEvent
 from ollm_tui.engine.turn.stray_calls import without_call
+from ollm_tui.tui.chat.first_word import Waiting
 from ollm_tui.tui.chat.state_lines import StateLines
-from ollm_tui.tui.chat.waiting import Waiting
 from ollm_tui.tui.chat.words import FIRST_WORD
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.job_entries import with_commands

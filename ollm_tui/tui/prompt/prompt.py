@@ -16,9 +16,10 @@ from textual.widgets import TextArea
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.settings.keys import nearest
-from ollm_tui.tui.prompt.chip_area import ChipArea, Written, from_draft, to_draft
+from ollm_tui.tui.prompt.chip_area import Written, from_draft, to_draft
 from ollm_tui.tui.prompt.completion import Completer, Completion, Option
 from ollm_tui.tui.prompt.completion_files import FileCompletion, FileSource
+from ollm_tui.tui.prompt.kill_ring import KillingArea
 
 
 def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
@@ -32,7 +33,7 @@ BEGIN_COMMANDS = ("!", "/")
 """What a command begins with."""
 
 
-class Prompt(ChipArea):
+class Prompt(KillingArea):
     """Enter sends; Shift+Enter, Ctrl+J, Alt+Enter or a backslash before Enter begin a new line.
 
     Up and down on the first and the last line walk through what was sent before.
@@ -45,6 +46,8 @@ class Prompt(ChipArea):
         _key("down", "later", "Later", "On the last line: back towards the draft"),
         _key("tab", "complete", "Complete", "Complete the command, or take the file"),
         _key("ctrl+underscore", "undo", "Undo", "Undo the last change"),
+        _key("ctrl+p", "option_before", "Option above", "In the list of completions"),
+        _key("ctrl+n", "option_after", "Option below", "In the list of completions"),
         _key("escape", "close_list", "Close", "Close the list of completions"),
         Binding(
             "ctrl+d", "leave", "Quit", id="prompt.leave", show=False, tooltip="On an empty prompt"
@@ -216,8 +219,8 @@ class Prompt(ChipArea):
                 return self._completer.is_open or (is_last and self._walk.can_go(1))
             case "complete":
                 return self.text.startswith("/") or self._files.here() is not None
-            case "close_list":
-                return self._completer.is_open
+            case "close_list" | "option_before" | "option_after":
+                return self.is_offering
             case _:
                 return super().check_action(action, parameters)
 
@@ -284,6 +287,19 @@ class Prompt(ChipArea):
             self._files.reopen()
             self._completer.reopen(self.document.get_line(0), self._column)
             self.look_for_completions()
+
+    @property
+    def is_offering(self) -> bool:
+        """Whether a list of completions is open."""
+        return self._completer.is_open
+
+    def action_option_before(self) -> None:
+        """Go to the option above."""
+        self._choose(-1)
+
+    def action_option_after(self) -> None:
+        """Go to the option below."""
+        self._choose(1)
 
     def action_close_list(self) -> None:
         """Close the list of completions, and only that."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from ollm_tui.core.provider import ChatRequest, Completed, Preparing, StreamEvent, TextDelta
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.tui.chat.waiting import Waiting
+from ollm_tui.tui.chat.first_word import Waiting
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import until
 from tests.tui.seen import WRITING_MARK, drawn_stream, prompt, settled
