@@ -350,6 +350,8 @@ class Interface(Group, frozen=True):
     """comfortable or compact."""
     timestamps: bool = False
     """Show when each message was said."""
+    notifications: Literal["auto", "bell", "osc9", "osc99", "osc777", "off"] = "auto"
+    """How to call when a long turn ends or an approval waits and the terminal has no focus."""
     plain: bool = False
     """No frames, colours or symbols, for screen readers and simple terminals."""
 

@@ -103,3 +103,4 @@ def brought_back(done: Sequence[FileStep], undo: str) -> str:
 FIRST_WORD = "waiting for the first word"
 READING = "reading the prompt"
 DRAFT_ASIDE = "Draft stashed · Up brings it back"
+ANSWER_IS_THERE = "The answer is there"

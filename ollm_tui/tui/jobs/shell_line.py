@@ -246,7 +246,7 @@ class ShellLine:
         # The model hears by itself of the end of what it waits for.
         concerns_user = was_waited_for or job.background
         if concerns_user and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
-            self._chat.app.bell()
+            self._chat.app.call_user(f"Job {job.sequence} has ended: {ending(job)}")
 
     async def _share(self, job: Job) -> None:
         """Attach what a command of the open session printed to the next message."""

@@ -149,7 +149,9 @@ class ToolDisplay:
             call_id, event.call.name, event.action, event.verdict, place, tools.sandbox_words
         )
         self._show(Approval, lambda approval: approval.ask(request))
-        self._chat.lines.show_doing(f"{event.call.name} waits for your answer")
+        waits = f"{event.call.name} waits for your answer"
+        self._chat.lines.show_doing(waits)
+        self._chat.app.call_user(waits)
 
     def _note_answer(self, event: ApprovalAnswered) -> None:
         for approval in self._chat.screen.query(Approval):
