@@ -17,9 +17,10 @@ NO_SERVER = "http://127.0.0.1:9"
 
 
 def configure(home: Path, url: str = NO_SERVER) -> None:
-    """Settings of a home: the benchmark's server answers, whoever else may be there."""
+    """Settings of a home: the benchmark's server answers, whoever else may be there. Its answers
+    repeat themselves for ever, which would be taken for a loop."""
     (home / "config.yaml").write_text(
-        f"provider: bench\nmodel: {MODEL}\n"
+        f"provider: bench\nmodel: {MODEL}\nloopDetection: {{enabled: false}}\n"
         f"providers:\n  bench:\n    kind: openai\n    baseUrl: {url}\n"
     )
 

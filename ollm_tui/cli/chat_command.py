@@ -34,6 +34,7 @@ from ollm_tui.settings.loaded import Loaded
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
+    from ollm_tui.engine.project.outside_events import EventsFile
     from ollm_tui.engine.project.workspace import Workspace
     from ollm_tui.headless import Headless
     from ollm_tui.services.hooks import HookNotice
@@ -44,6 +45,7 @@ SHORT_ID = 8
 """Characters of a session's ID that are enough to find it by."""
 PIPE_SECONDS = 3.0
 """How long a pipe is waited for: one that a script left open may never give a byte."""
+SWITCH_SECONDS = 0.001
 COLLECTED_AFTER_SECONDS = 1.0
 """How long after the start garbage collection is switched on."""
 
@@ -141,6 +143,9 @@ async def _one_screen(loaded: Loaded, arguments: Namespace) -> OllmApp:
         abilities(os.environ, sys.stdout.encoding),
         Beginning(arguments.question or "", picks_session=arguments.resume == ""),
     )
+    # A thread that computes hands over to the one that draws after this long; Python's own 5 ms are
+    # felt while typing.
+    sys.setswitchinterval(SWITCH_SECONDS)
     _when_told_to_end(lambda: app.call_later(app.leave))
     asyncio.get_running_loop().call_later(COLLECTED_AFTER_SECONDS, _collect_garbage)
     try:
@@ -156,15 +161,18 @@ class _Background:
     """Opens the workspace, jobs and prompt memory behind a front end when they are first needed."""
 
     def __init__(self, loaded: Loaded, *, ephemeral: bool, events: str | None = None) -> None:
-        from ollm_tui.engine.project.outside_events import EventsFile
-
-        self._events = EventsFile(Path(events)) if events else None
+        self._events = _open_events(events) if events else None
         self._loaded = loaded
         self._ephemeral = ephemeral
         self._workspace: Workspace | None = None
         self._jobs: SessionJobs | None = None
         self.conversation: Conversation | None = None
         """The conversation that is open, where no screen holds it."""
+
+    def load(self) -> None:
+        from ollm_tui import bootstrap
+
+        del bootstrap  # only its being loaded counts
 
     def open_workspace(self) -> Workspace:
         from ollm_tui.bootstrap import open_workspace
@@ -201,6 +209,13 @@ class _Background:
             await self._workspace.close()
             if self._events:
                 self._events.close()
+
+
+def _open_events(path: str) -> EventsFile:
+    """Open the file that events are written to; imported late, since it loads the engine."""
+    from ollm_tui.engine.project.outside_events import EventsFile
+
+    return EventsFile(Path(path))
 
 
 def _collect_garbage() -> None:

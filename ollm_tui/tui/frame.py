@@ -6,6 +6,7 @@ so that none of them has to know the others.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
@@ -50,6 +51,10 @@ T = TypeVar("T")
 
 class Backend(Protocol):
     """The services behind the screens. They are opened after the first paint, which needs none."""
+
+    def load(self) -> None:
+        """Imports what the workspace is made of. Run in a thread, it keeps no key waiting."""
+        ...
 
     def open_workspace(self) -> Workspace:
         """Opens conversations and sessions."""
@@ -155,6 +160,10 @@ class Frame(App[int]):
         cast(dict[str, object], ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
 
     # Services
+
+    async def load_services(self) -> None:
+        """Imports what is behind the screens, in a thread: keys are echoed meanwhile."""
+        await asyncio.to_thread(self._backend.load)
 
     @cached_property
     def workspace(self) -> Workspace:

@@ -46,6 +46,9 @@ class Ready(NamedTuple):
     memory: PromptMemory
     jobs: SessionJobs | None = None
 
+    def load(self) -> None:
+        """All is loaded in tests."""
+
     def open_workspace(self) -> Workspace:
         return self.workspace
 

@@ -86,6 +86,9 @@ class Conversation(HeldSession):
             self.state, choice, counters or TokenCounters(None), settings
         )
         self._turn: Turn | None = None
+        self._stoppable = Stoppable()
+        """Stops the turn that runs or is about to: while its message is recorded, there is no turn
+        yet, and the user may want to stop it already."""
         self.snapshots = ConversationSnapshots(
             self, self._context, snapshots, settings.snapshots, self.check_free
         )
@@ -232,7 +235,7 @@ class Conversation(HeldSession):
         It may have attachments, or consist of them; their content is data. UsageError while the
         model answers; nothing is recorded then.
         """
-        return self._ask(text, attachments, self.state.header.head)
+        return self._ask(text, attachments, self.state.header.head, self._stoppable_turn())
 
     def edit(
         self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
@@ -242,7 +245,8 @@ class Conversation(HeldSession):
         message = self._message(message_id)
         if message.role != "user":
             raise UsageError("only your own messages can be edited", "regenerate the reply instead")
-        return self._ask(text, attachments, self.state.parent(message_id))
+        parent_id = self.state.parent(message_id)
+        return self._ask(text, attachments, parent_id, self._stoppable_turn())
 
     async def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
         """Have the last reply, or a given one, written again; the old one stays as a sibling.
@@ -252,7 +256,8 @@ class Conversation(HeldSession):
             step = self.state.parent(step)
         if step is None:
             raise UsageError("there is no reply to write again", "send a message first")
-        async with aclosing(self._answer(self.state[step])) as events:
+        answer = self._answer(self.state[step], self._stoppable_turn())
+        async with aclosing(answer) as events:
             async for event in events:
                 yield event
 
@@ -271,15 +276,25 @@ class Conversation(HeldSession):
         return True
 
     def cancel(self) -> None:
-        """Stop the model if it answers, otherwise a compression and the hooks after a turn."""
-        if self._turn:
-            self._turn.cancel()
-        else:
+        """Stop the model if it answers or is about to be asked, otherwise a compression and the
+        hooks after a turn."""
+        self._stoppable.stop()
+        if not self._turn:
             self.compression.stop()
             self._hooks.stop()
 
+    def _stoppable_turn(self) -> Stoppable:
+        """What stops the next turn; one that runs keeps its own."""
+        if not self._turn:
+            self._stoppable = Stoppable()
+        return self._stoppable
+
     async def _ask(
-        self, text: str, attachments: Sequence[Attachment], parent_id: str | None
+        self,
+        text: str,
+        attachments: Sequence[Attachment],
+        parent_id: str | None,
+        stoppable: Stoppable,
     ) -> AsyncGenerator[AnyTurnEvent, None]:
         self.check_free()
         words = clean(text)
@@ -288,24 +303,27 @@ class Conversation(HeldSession):
             raise UsageError("there is nothing to send", "type a message first")
         moment = clock.now()
         said = (Text(words),) if words.strip() else ()
-        recalled = await self.recall(words) if self.recall and said else ()
+        recalls = self.recall(words) if self.recall and said else None
+        recalled = (await stoppable.wait(recalls) if recalls else None) or ()
         self.check_free()  # recalling takes time, in which another turn may have begun
         parts = (*said, *map(as_sent, data), *recalled)
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         # Before the model is asked: a turn that fails keeps the user's words.
         await self._add(message, words if said else data[0].content)
-        async with aclosing(self._answer(message)) as events:
+        async with aclosing(self._answer(message, stoppable)) as events:
             async for event in events:
                 yield event
 
-    async def _answer(self, question: Message) -> AsyncGenerator[AnyTurnEvent, None]:
+    async def _answer(
+        self, question: Message, stoppable: Stoppable
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
         self.check_free()
         turn = self._turn = Turn(
             self._recorder,
             self.choice,
             question,
             partial(self._check_of, question),
-            Stoppable(),
+            stoppable,
             self.tools,
         )
         reply: Message | None = None

@@ -31,7 +31,8 @@ CheckOf = Callable[[Message], PromptCheck]
 
 
 class Turn:
-    """Runs one turn. `events` is consumed once; `cancel` may be called meanwhile."""
+    """Runs one turn. `events` is consumed once; when the stoppable is stopped, what is waited for
+    is given up, and they end with TurnCancelled."""
 
     def __init__(
         self,
@@ -48,10 +49,6 @@ class Turn:
         self._check_of = check_of
         self._stoppable = stoppable
         self._tools = tools
-
-    def cancel(self) -> None:
-        """Stop the turn: what is waited for is given up, and `events` ends with TurnCancelled."""
-        self._stoppable.stop()
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """The events of the turn, ending with exactly one of TurnFinished, TurnCancelled and

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.theme import Theme
 
 from ollm_tui.core.intake import visible
@@ -29,6 +28,7 @@ from ollm_tui.tui.command_actions import action_of
 from ollm_tui.tui.commands import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.kit.drawing import LeanScreen
 from ollm_tui.tui.prompt.command_values import completions, file_source, further_completions
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ollm_tui.tui.tools.approval import Approval
 
 OPENED_AFTER_SECONDS = 0.05
-"""How long the first conversation waits to be opened: the prompt has to be usable before all that
-is behind it is loaded."""
+"""How long after the first paint the first conversation is opened: the prompt has to be usable
+before all that is behind it is loaded."""
 
 
 class Stream(Transcript):
@@ -52,7 +52,7 @@ class Stream(Transcript):
     BINDINGS = bindings("stream")
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(LeanScreen):
     """Shows one conversation at a time; `chat` is the one that is shown now."""
 
     BINDINGS = [*WHILE_A_COMMAND_RUNS, *bindings("anywhere")]
@@ -111,7 +111,7 @@ class ChatScreen(Screen[None]):
         self.transcript.show_details = self.app.loaded.settings.ui.timestamps
         self.app.theme_changed_signal.subscribe(self, self._restyle)
         self.lines.show_doing(LOOKING_FOR_A_MODEL)
-        self.set_timer(OPENED_AFTER_SECONDS, self.open_first)
+        self.call_after_refresh(self.set_timer, OPENED_AFTER_SECONDS, self.open_first)
 
     def _front(self) -> OpenChat:
         return self.chat
@@ -194,6 +194,7 @@ class ChatScreen(Screen[None]):
     @on(Prompt.Edited)
     def _keep_draft(self) -> None:
         """Keeps what is being written through a crash, and tells its length before it is sent."""
+        self.draw_at_once(self.prompt)
         self.lines.show_draft()
         if not self.opening.is_first_open:
             return  # the draft of the last time has yet to be read

@@ -37,6 +37,7 @@ class SessionOpening:
     async def first(self) -> None:
         """Begin or resume, as the command line asked for."""
         host, app = self._host, self._host.app
+        await app.load_services()
         app.workspace.snapshots.topic.subscribe(self._note_snapshot)
         try:
             conversation, problems = await app.open_conversation(app.workspace)

@@ -5,12 +5,12 @@ Words that arrive within one frame are drawn together, so drawing costs the same
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
-from textual.timer import Timer
 
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionEvent
 from ollm_tui.core.errors import OllmError
@@ -82,7 +82,7 @@ class TurnDisplay:
         self._text: list[str] = []
         self._thought: list[str] = []
         self._thinking_since: float | None = None
-        self._frame: Timer | None = None
+        self._frame: asyncio.TimerHandle | None = None
         self._waiting = Waiting()
         self._clock: Timer | None = None
         """Ticks while the first word is waited for."""
@@ -267,12 +267,15 @@ class TurnDisplay:
 
     def _draw_soon(self) -> None:
         if self._frame is None:
-            self._frame = self._transcript.set_timer(FRAME_SECONDS, self._draw)
+            # No timer of Textual: each of them is a task, and there are thirty a second.
+            self._frame = asyncio.get_running_loop().call_later(FRAME_SECONDS, self._draw)
 
     def _draw(self) -> None:
         if self._frame:
-            self._frame.stop()
+            self._frame.cancel()
             self._frame = None
+        if not self._transcript.is_attached:
+            return  # the program has ended meanwhile
         if self._thought:
             text = "".join(self._thought)
             self._thought.clear()

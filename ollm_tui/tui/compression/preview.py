@@ -288,7 +288,8 @@ class CompressionPreview(Screen[Decision]):
 
     def follow(self) -> None:
         """Draw again: more is known of the compression."""
-        if not self.is_mounted:
+        # Closed, but not gone yet, it has no widgets to draw in.
+        if not self.is_mounted or self not in self.app.screen_stack:
             return
         if self._progress.is_running:
             self._second = self._second or self.set_interval(1, self._draw_soon)

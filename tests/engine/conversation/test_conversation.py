@@ -163,6 +163,38 @@ async def test_cancelling_before_the_first_word_works_too(open_workspace: OpenWo
     await conversation.close()
 
 
+async def test_a_stop_before_the_turn_has_begun_is_heard(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    workspace = await open_workspace([[TextDelta("Yes"), DONE], [TextDelta("Now"), DONE]])
+    conversation = await workspace.begin()
+    turn = conversation.send("Wait")
+    conversation.cancel()  # nothing of the turn has run yet: its message is not even recorded
+    events = await collect(turn)
+    assert isinstance(events[-1], TurnCancelled)
+    assert not [event for event in events if isinstance(event, TextArrived)]
+    assert isinstance((await collect(conversation.send("Now?")))[-1], TurnFinished)
+    await conversation.close()
+    said = [message.text for message in on_disk(home, conversation.session_id).branch()]
+    assert said[0] == "Wait"
+
+
+async def test_a_stop_while_earlier_sessions_are_searched_ends_the_search(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace([[TextDelta("Yes"), DONE]])
+    conversation = await workspace.begin()
+
+    async def recall(_words: str) -> tuple[Retrieval, ...]:
+        conversation.cancel()
+        await asyncio.Event().wait()
+        return ()
+
+    conversation.recall = recall
+    assert isinstance((await collect(conversation.send("Wait")))[-1], TurnCancelled)
+    await conversation.close()
+
+
 async def test_a_front_end_that_goes_away_loses_nothing(
     open_workspace: OpenWorkspace, home: Path
 ) -> None:

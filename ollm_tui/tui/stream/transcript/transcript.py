@@ -9,7 +9,7 @@ from typing import Any
 from rich.segment import Segment
 from rich.style import Style
 from textual.events import Click
-from textual.geometry import Offset
+from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.selection import Selection
@@ -44,6 +44,8 @@ class Transcript(Viewport):
         super().__init__(looks, **options)
         self.cursor = MessageCursor(self, self._post_cursor_moved)
         self.finder = Finder(self)
+        self._style: Style | None = None
+        """The style of the widget itself while lines are drawn."""
 
     # Changing entries
 
@@ -186,9 +188,18 @@ class Transcript(Viewport):
 
     # Drawing
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw some lines of the screen."""
+        # Taken once for all of them: it is put together from all widgets up to the screen.
+        self._style = self.rich_style
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._style = None
+
     def render_line(self, y: int) -> Strip:
         """Draw one line of the screen."""
-        width, style = self.size.width, self.rich_style
+        width, style = self.size.width, self._style or self.rich_style
         at = self.entry_at(y)
         if at is None:
             return Strip.blank(width, style)

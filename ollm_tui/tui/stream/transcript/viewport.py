@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
@@ -34,6 +35,10 @@ class Change:
 class Viewport(ScrollView, can_focus=True):
     """A stack of entries that can be scrolled; lays out what is in view and nothing else."""
 
+    virtual_size = Reactive(Size(0, 0), layout=False, repaint=False)
+    """How large all entries are. Textual's own has the whole screen laid out anew whenever it
+    changes, which is at every new line of an answer; only the scroll bar has to know."""
+
     DEFAULT_CSS = """
     Viewport { overflow-x: hidden; overflow-y: scroll; scrollbar-gutter: stable; }
     """
@@ -55,6 +60,11 @@ class Viewport(ScrollView, can_focus=True):
     def has_news(self) -> bool:
         """Whether something new below the view has not been seen yet."""
         return self._has_news
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Have the scroll bar follow."""
+        if self.is_attached:
+            self._scroll_update(size)
 
     # Moving
 
