@@ -28,6 +28,7 @@ from ollm_tui.tui.command_actions import action_of
 from ollm_tui.tui.commands import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.goals.goal_line import GoalLine
 from ollm_tui.tui.kit.drawing import LeanScreen
 from ollm_tui.tui.prompt.command_values import completions, file_source, further_completions
 from ollm_tui.tui.prompt.completion_list import CompletionList
@@ -77,6 +78,7 @@ class ChatScreen(LeanScreen):
             yield Stream(self.app.transcript_styles, id="transcript")
         yield Welcome()
         yield MessageQueue()
+        yield GoalLine()
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
         front = self._front

@@ -22,6 +22,7 @@ from ollm_tui.tui.chat.welcome import Welcome
 from ollm_tui.tui.chat.words import COUNTING_HINT, READING_HINTS, RUNNING_HINTS, WRITING_HINTS
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import BETWEEN, times_words
+from ollm_tui.tui.goals.goal_line import GoalLine
 from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.message_entries import speed_of
@@ -201,6 +202,7 @@ class StateLines:
             title = f"[{visible(task)}] {title}"
         how_freely = partial(brakes, conversation.tools)
         self._chat.screen.query_one(TitleLine).show_names(title, who, how_freely)
+        self._chat.screen.query_one(GoalLine).show(conversation.goals.active)
         self.show_saving()
 
     async def _show_gauge(self, conversation: Conversation) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
+from textual.timer import Timer
 
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionEvent
 from ollm_tui.core.errors import OllmError
