@@ -69,6 +69,10 @@ async def _again(desk: Desk, _argument: str) -> Turn:
     return desk.conversation.regenerate()
 
 
+async def _continue(desk: Desk, _argument: str) -> Turn:
+    return desk.conversation.go_on()
+
+
 async def _history(desk: Desk, _argument: str) -> None:
     """Print everything that was said, also what is folded in the context."""
     for message in desk.conversation.state.branch():
@@ -343,6 +347,7 @@ async def _jobs(desk: Desk, argument: str) -> None:
 COMMANDS = (
     LineCommand("help", "Show this", _help),
     LineCommand("again", "Answer again", _again, others=("regenerate",)),
+    LineCommand("continue", "Continue a stopped answer", _continue),
     LineCommand("history", "Print the whole conversation", _history),
     LineCommand("new", "New session", _new, others=("clear",)),
     LineCommand("sessions", "List sessions", _sessions),

@@ -122,6 +122,12 @@ COMMANDS = (
         help="Again for the next block.",
     ),
     Command("message.edit", "Edit and send again", "e", "edit", where="stream"),
+    Command(
+        "message.go_on",
+        "Continue a stopped answer",
+        slash="continue",
+        help="The model is asked to go on where it stopped or was cut off.",
+    ),
     Command("message.regenerate", "Answer again", "r", "regenerate", where="stream"),
     Command("message.fork", "Fork a new session from here", "f", "fork", where="stream"),
     Command("message.version_before", "The version before", "left", where="stream"),

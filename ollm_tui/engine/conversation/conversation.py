@@ -57,6 +57,9 @@ from ollm_tui.settings.schema import Settings
 if TYPE_CHECKING:
     from ollm_tui.services.hooks import Hooks
 
+GO_ON = "Go on exactly where you stopped. Repeat nothing."
+"""What the model is asked where an answer is to be continued."""
+
 log = logging.getLogger(__name__)
 
 
@@ -260,6 +263,15 @@ class Conversation(HeldSession):
         async with aclosing(answer) as events:
             async for event in events:
                 yield event
+
+    def go_on(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        """Have the model go on with an answer that was stopped or cut off, as a message of its
+        own. UsageError if the last answer was finished."""
+        head = self.state.header.head
+        last = self.state[head] if head else None
+        if last is None or last.role != "assistant" or last.status in ("complete", "streaming"):
+            raise UsageError("the last answer is finished", "send a message, or /regenerate")
+        return self.send(GO_ON)
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one, ending with a message. StoreError if unknown."""

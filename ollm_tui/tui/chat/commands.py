@@ -284,6 +284,11 @@ def edit(chat: ChatPort, _argument: str) -> None:
     offer_files_of(chat, key)
 
 
+def go_on(chat: ChatPort, _argument: str) -> None:
+    """Have the model go on with an answer that was stopped or cut off."""
+    chat.run(chat.conversation.go_on())
+
+
 def regenerate(chat: ChatPort, _argument: str) -> None:
     """Have the model answer again; the old answer stays as another version."""
     chat.run(chat.conversation.regenerate(_chosen(chat)))
@@ -391,6 +396,7 @@ ACTIONS: Mapping[str, Action] = {
     "message.copy": copy,
     "message.copy_code": copy_code,
     "message.edit": edit,
+    "message.go_on": go_on,
     "message.regenerate": regenerate,
     "message.fork": fork,
     "message.version_before": version_before,

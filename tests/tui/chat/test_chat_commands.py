@@ -11,7 +11,8 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.provider import Completed, ReasoningDelta, TextDelta
 from ollm_tui.core.session.message import Usage
-from ollm_tui.providers.scripted import Scripted
+from ollm_tui.engine.conversation.conversation import GO_ON
+from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.commands import file_name
@@ -557,3 +558,19 @@ async def test_a_session_has_its_own_temperature_thinking_and_system_prompt(
         await send(app, pilot, "three")
         assert model.requests[-1].temperature is None and model.requests[-1].thinking is False
         assert model.requests[-1].messages[0].text.startswith("You are a helpful assistant")
+
+
+async def test_a_stopped_answer_is_continued(open_app: OpenApp) -> None:
+    script: list[list[Step]] = [[TextDelta("One two"), asyncio.Event()], [TextDelta(" three")]]
+    async with open_app(script) as (app, pilot):
+        await type_in(pilot, "count")
+        await pilot.press("enter")
+        while "┃ One two" not in stream(app):
+            await pilot.pause(0.02)
+        await pilot.press("escape")
+        await settled(app, pilot)
+        await slash(app, pilot, "/continue")
+        said = [message.text for message in chat(app).chat.conversation.state.branch()]
+        assert said == ["count", "One two", GO_ON, " three"]
+        await slash(app, pilot, "/continue")
+        assert "the last answer is finished" in state(app)
