@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from ollm_tui.core.provider import ChatRequest, Completed, Preparing, StreamEvent, TextDelta
 from ollm_tui.providers.scripted import Scripted
@@ -21,7 +21,7 @@ class Slow(Scripted):
         self.may_say = asyncio.Event()
         self.may_end = asyncio.Event()
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         yield Preparing("reading the prompt", 0.5)
         await self.may_say.wait()
         yield TextDelta("The first line.\n\nThe second")
