@@ -29,6 +29,7 @@ from bench import (
     recording,
     redaction,
     sandbox,
+    screen_callbacks,
     screen_compression,
     screen_idle,
     screen_keys,
@@ -68,6 +69,7 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "huge_session": huge_session.main,
     "screen_streaming": screen_streaming.main,
     "screen_keys": screen_keys.main,
+    "screen_callbacks": screen_callbacks.main,
     "screen_compression": screen_compression.main,
     "screen_idle": screen_idle.main,
 }

@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from ollm_tui.core.session.message import Message, Part, Text, ToolCallPart, ToolResultPart
+from bench.transcripts import FORM, messages_in, text_of, whole
+from ollm_tui.core.session.message import Message, ToolResultPart
 from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
 from ollm_tui.engine.compression.ledger.ledger_names import names_in
 
-HOW = """A FILE is a transcript as JSON: a list of {role, text, calls: [{id, name, args}], call_id,
-name, content, is_error}. What came before some places is brought to a share of its size, and the
+HOW = f"""{FORM} What came before some places is brought to a share of its size, and the
 names of the next 40 messages are looked for in it; an oracle knows them. Questions are a JSON list
-of {file, pattern, at}: a regular expression that has to match, asked before message `at`."""
+of {{file, pattern, at}}: a regular expression that has to match, asked before message `at`."""
 LATER = 40
 """Messages after a cut in which names are needed."""
 PLACES = (0.4, 0.55, 0.7, 0.85)
@@ -41,47 +41,6 @@ class Cut(NamedTuple):
 def count(text: str) -> int:
     """Return the tokens of a text, roughly."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
-
-
-def messages_in(path: Path) -> list[Message]:
-    """Read a transcript."""
-    return [_message(place, raw) for place, raw in enumerate(json.loads(path.read_text("utf-8")))]
-
-
-def _message(place: int, raw: dict[str, Any]) -> Message:
-    parts: list[Part] = []
-    if raw.get("text"):
-        parts.append(Text(raw["text"]))
-    for call in raw.get("calls") or ():
-        args: object = call.get("args")
-        given = cast(dict[str, Any], args) if isinstance(args, dict) else {}
-        parts.append(ToolCallPart(call["id"], call["name"], given))
-    if raw["role"] == "tool":
-        content, failed = raw.get("content") or "", bool(raw.get("is_error"))
-        name = raw.get("name") or ""
-        parts = [ToolResultPart(raw.get("call_id") or "", name, content, is_error=failed)]
-    return Message(f"m{place}", raw["role"], tuple(parts), "")
-
-
-def text_of(message: Message) -> str:
-    """Return everything a message says, calls or answers."""
-    texts: list[str] = []
-    for part in message.parts:
-        match part:
-            case Text():
-                texts.append(part.text)
-            case ToolCallPart():
-                texts.append(f"{part.name} {json.dumps(part.args, ensure_ascii=False)}")
-            case ToolResultPart():
-                texts.append(part.content)
-            case _:
-                pass
-    return "\n".join(texts)
-
-
-def whole(messages: Sequence[Message]) -> str:
-    """Return the full text of messages."""
-    return "\n".join(map(text_of, messages))
 
 
 def cuts(messages: Sequence[Message]) -> Iterator[Cut]:
@@ -117,11 +76,13 @@ def by_ends(messages: Sequence[Message], room: int) -> str:
         most = (low + high + 1) // 2
         fits = sum(min(len(text), most) + 1 for text in texts) <= room
         low, high = (most, high) if fits else (low, most - 1)
-    cut = (
-        text if len(text) <= low else f"{text[: low * 2 // 3]} … {text[len(text) - low // 3 :]}"
-        for text in texts
-    )
-    return "\n".join(cut)
+    return "\n".join(_ends(text, low) for text in texts)
+
+
+def _ends(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 2 // 3]} … {text[len(text) - most // 3 :]}"
 
 
 def by_tail(messages: Sequence[Message], room: int) -> str:
@@ -129,9 +90,36 @@ def by_tail(messages: Sequence[Message], room: int) -> str:
     return whole(messages)[-room:]
 
 
+def by_simple(messages: Sequence[Message], room: int) -> str:
+    """What a few lines can do: paths, the user's words, the last errors, and the ends of every
+    message, newer ones longer."""
+    paths = (
+        value
+        for message in messages
+        for call in message.tool_calls
+        for key, value in call.args.items()
+        if "path" in key or "file" in key
+    )
+    parts = [" ".join(dict.fromkeys(map(str, paths)))[-room // 6 :]]
+    parts += [_ends(m.text, room // 20) for m in messages if m.role == "user"][-5:]
+    failed = [text_of(message)[-200:] for message in messages if _has_failed(message)]
+    parts += failed[-4:]
+    left = room - sum(len(part) + 1 for part in parts)
+    for place, message in enumerate(reversed(messages)):
+        text = _ends(text_of(message), left // max(3, (len(messages) - place) // 2))
+        left -= len(text) + 1
+        parts.append(text)
+    return "\n".join(parts)[:room]
+
+
+def _has_failed(message: Message) -> bool:
+    return any(isinstance(part, ToolResultPart) and part.is_error for part in message.parts)
+
+
 WAYS: dict[str, Way] = {
     "ledger": by_ledger,
     "three in a row": by_three,
+    "simple": by_simple,
     "head and tail": by_ends,
     "tail": by_tail,
     "full text": lambda messages, _room: whole(messages),

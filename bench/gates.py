@@ -149,13 +149,18 @@ GATES: Mapping[str, Gate] = {
             "tests/engine/compression/test_invariants_at_the_edges.py",
         ),
     ),
+    "G19": Gate(
+        "recall after compaction to 35 %, planted facts",
+        "user 100 %, in records ≥ 90 %, three times ≥ 85 %",
+        ("tests/engine/compression/test_planted_facts.py",),
+    ),
     "G20": Gate(
         "sandbox label",
         "= what a canary could do, network included",
         ("tests/services/sandbox",),
     ),
 }
-"""As in the specification; G19 belongs to the benchmark of compression."""
+"""As in the specification."""
 
 
 def main() -> int:

@@ -31,13 +31,16 @@ QUERIES = 40
 SHOWN = 50
 """Hits asked for with each key: more than any screen shows."""
 RECORDED = 1500
+NUMBERS, DIFFERENT, BATCH = 384, 500, 2000
+"""The numbers of a vector, how many vectors there are, and how many messages get one at once."""
 TOOL = "rg" if shutil.which("rg") else "grep"
 TYPING = Promise(f"first results for a key, p95, {SESSIONS * MESSAGES:,} messages", "50 ms", 1)
 SCAN = Promise("first results for a finished query, median", f"{TOOL} over the files", 0.05)
+MEANT = Promise("words and then meaning for a key, p95", "50 ms", 1)
 SIZE = Promise("bytes of the search index", "the text in it", 2)
 BUILD = Promise("building the search index, CPU", "reading and parsing the files", 3)
 RECORD = Promise("recording a message while the index is fed", "without an index", 1.05)
-PROMISES = (TYPING, SCAN, SIZE, BUILD, RECORD)
+PROMISES = (TYPING, SCAN, MEANT, SIZE, BUILD, RECORD)
 
 
 def main() -> list[Outcome]:
@@ -47,7 +50,7 @@ def main() -> list[Outcome]:
         library = SessionLibrary.at(StoreLayout(home / "sessions"))
         history = HistorySearch(library.store)
         outcomes = _building(library, history)
-        outcomes = [*_searching(home, history), *outcomes]
+        outcomes = [*_searching(home, history), _meaning(history), *outcomes]
         history.close()
     return [*outcomes, _recording()]
 
@@ -108,6 +111,42 @@ def _searching(home: Path, history: HistorySearch) -> list[Outcome]:
         f"{TOOL} for one of its words: {milliseconds(median(theirs))} CPU"
     )
     return [Outcome(TYPING, late / 0.05), Outcome(SCAN, median(ours) / median(theirs))]
+
+
+def _meaning(history: HistorySearch) -> Outcome:
+    """With a vector for everything that was said; which model made them makes no difference."""
+    random = Random(13)
+    vectors = [[random.gauss(0, 1) for _ in range(NUMBERS)] for _ in range(DIFFERENT)]
+    missing = history.without_vectors("bench")
+    for at in range(0, len(missing), BATCH):
+        contents = history.pieces(missing[at : at + BATCH])
+        history.add_vectors("bench", {each: [random.choice(vectors)] for each in contents})
+    keys = [query[:end] for query in _queries() for end in range(1, len(query) + 1)]
+    history.release()
+    before = _memory()
+    costs = [_cost_of_meaning(history, typed, random.choice(vectors)) for typed in keys]
+    late = quantiles(costs, n=20)[18]
+    print(
+        f"{len(missing):,} vectors, words and meaning: median {milliseconds(median(costs))}, "
+        f"p95 {milliseconds(late)} CPU; {_memory() - before:.0f} MB more, ",
+        end="",
+    )
+    history.release()
+    print(f"{_memory() - before:.0f} after it")
+    return Outcome(MEANT, late / 0.05)
+
+
+def _cost_of_meaning(history: HistorySearch, typed: str, vector: list[float]) -> float:
+    cpu, query = time.thread_time(), parse_query(typed, typing=True)
+    next(history.search(query, limit=SHOWN), None)
+    next(history.search(query, limit=SHOWN, vector=vector), None)
+    return time.thread_time() - cpu
+
+
+def _memory() -> float:
+    """Megabytes in use by this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
 
 
 def _queries() -> list[str]:

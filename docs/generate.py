@@ -1,4 +1,4 @@
-"""Writes the lists of keys and settings and the manual page from the program: `make docs`."""
+"""Writes the lists of keys, settings and events, and the manual page: `make docs`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import cast
+from typing import cast, get_args
 
+import msgspec
 from textual.binding import Binding
 
 from ollm_tui import tui
 from ollm_tui.cli.man_command import man_page
+from ollm_tui.engine.project.outside_events import ALL_EVENTS, DELTAS
 from ollm_tui.settings.keys import default, expectation, is_table, names_below, shape
 from ollm_tui.settings.loaded import KeyPath
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.project_rules import may_set
 from ollm_tui.settings.resources import default_config
+from ollm_tui.settings.schema import HookEvent
 from ollm_tui.tui.commands import BY_ID, COMMANDS, GROUPS, Command
 from ollm_tui.tui.keymap import check_keymap, key_names
 from ollm_tui.tui.settings.setting_entries import (
@@ -73,6 +76,8 @@ PLACES: Mapping[str, str] = {
     "joblist": "Jobs (F8)",
     "joboutput": "Output of a job",
     "toolpage": "Output of a tool",
+    "models": "Model picker (F7)",
+    "store": "Models on this machine (`/models`, or F7 twice)",
     "servers": "MCP servers (`/mcp`)",
     "settings": "Settings (F10)",
     "help": "Help (F1)",
@@ -116,6 +121,21 @@ commands, permissions, your keymap, what is kept and where, or what pauses a mod
 """
 
 
+EVENTS_INTRODUCTION = """\
+# Events
+
+<!-- Written by `make docs` from the events of the program. Do not edit. -->
+
+Everything that happens reaches extensions (`on_event`), `ollm --events FILE` and `ollm -p --output
+stream-json`, as one JSON object each: `event` is its name, `at` the time, `sessionId` the session,
+and the fields below. In `stream-json` the events of the turn itself have no `at` and `sessionId`.
+Messages have the form they have in the session file. Hooks run at the events that are marked; what
+they print at these is not used. Pieces of what arrives, many a second, are in `stream-json` only.
+A turn is `turn-started`, any number of others, then one of `turn-finished`, `turn-cancelled` and
+`turn-failed`. New events and fields may come with a later version: ignore what you do not know.
+"""
+
+
 def keys_page() -> str:
     """Lists every command and every key, under the headings of the help screen."""
     lines = [KEYS_INTRODUCTION]
@@ -156,9 +176,29 @@ def settings_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def events_page() -> str:
+    """Lists every event with what it says and who hears it."""
+    lines = [EVENTS_INTRODUCTION, "| Event | When | Fields | Heard by |", "|---|---|---|---|"]
+    tags = {each.__name__: f"`{each.__struct_config__.tag}`" for each in ALL_EVENTS}
+    names = re.compile(rf"\b({'|'.join(tags)})\b")
+    for each in ALL_EVENTS:
+        when = names.sub(lambda found: tags[found[0]], " ".join((each.__doc__ or "").split()))
+        fields = ", ".join(f"`{field}`" for field in each.__struct_encode_fields__)
+        lines.append(f"| {tags[each.__name__]} | {when} | {fields} | {_listeners(each)} |")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _listeners(event: type[msgspec.Struct]) -> str:
+    if event in DELTAS:
+        return "stream-json only"
+    hooks = event.__struct_config__.tag in get_args(HookEvent)
+    return "all, hooks too" if hooks else "all"
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "keys.md": keys_page,
     "settings.md": settings_page,
+    "events.md": events_page,
     "ollm.1": man_page,
 }
 """What each generated file of this directory holds."""

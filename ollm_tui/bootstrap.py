@@ -96,21 +96,22 @@ def open_workspace(
         )
         workspace.additions.mcp = open_mcp(loaded, environ, trust)
         workspace.additions.environ = environ
-        workspace.additions.extensions = open_extensions(settings)
-        if host := workspace.additions.extensions:
+        workspace.additions.extensions = providers.extensions
+        if host := providers.extensions:
             workspace.events.subscribe(host.hear)
     return workspace
 
 
-def open_extensions(settings: Settings) -> ExtensionHost | None:
-    """Make the host of extensions; None where none is installed."""
+def open_extensions(settings: Settings, environ: Mapping[str, str]) -> ExtensionHost | None:
+    """Make the host of extensions, which are loaded when needed; None where none is installed."""
     from importlib.metadata import entry_points
 
     if not entry_points(group="ollm.extensions"):
         return None
     from ollm_tui.services.extensions.extension_host import ExtensionHost
+    from ollm_tui.services.redaction.redactor import Redactor
 
-    return ExtensionHost(settings.extensions)
+    return ExtensionHost(settings.extensions, redact=Redactor.knowing(environ).redact)
 
 
 def open_mcp(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> McpServers | None:
@@ -148,7 +149,9 @@ def open_prompt_memory(loaded: Loaded, *, ephemeral: bool = False) -> PromptMemo
 
 def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
     """Open only the providers, for commands that need no store."""
-    return Providers(loaded.settings, environ, loaded.locations.home / "models")
+    providers = Providers(loaded.settings, environ, loaded.locations.home / "models")
+    providers.extensions = open_extensions(loaded.settings, environ)
+    return providers
 
 
 def open_jobs(
@@ -205,9 +208,27 @@ class Providers:
         self._environ = environ
         self._models_dir = models_dir
         self._made: dict[str, Provider] = {}
+        self._regions: dict[str, str] = {}
+        """Regions that were chosen since the program began, by provider."""
+        self.extensions: ExtensionHost | None = None
+        """Extensions, which may bring further providers; these are used only when named."""
 
     def names(self) -> list[str]:
         """Return the names of all providers, in the order they are tried."""
+        return [*self._own_names(), *self._added()]
+
+    def _added(self) -> dict[str, Provider]:
+        """The providers of extensions that are loaded by now, without names that are taken."""
+        if self.extensions is None or not self.extensions.has_started:
+            return {}
+        from ollm_tui.services.extensions.extension_provider import added_providers
+
+        own = self._own_names()
+        return {
+            each.name: each for each in added_providers(self.extensions) if each.name not in own
+        }
+
+    def _own_names(self) -> list[str]:
         names = dict.fromkeys((*self._settings.providers, *BUILT_IN_PROVIDERS))
         if SCRIPT_VARIABLE in self._environ:
             names = {"scripted": None, **names}
@@ -215,6 +236,10 @@ class Providers:
 
     async def get(self, name: str) -> Provider:
         """Return a provider. UsageError if the name is unknown, ProviderError if it is unusable."""
+        if name not in self.names() and self.extensions:
+            await self.extensions.until_started()
+        if added := self._added().get(name):
+            return added
         if name not in self.names():
             known = ", ".join(self.names())
             raise UsageError(f"there is no provider {name!r}", f"there are: {known}")
@@ -223,9 +248,19 @@ class Providers:
             self._made[name] = await asyncio.to_thread(self._make, name)
         return self._made[name]
 
+    async def use_region(self, name: str, region: str) -> None:
+        """Have a provider of Bedrock answer in another region. UsageError for any other one."""
+        settings = self._settings.providers.get(name, ProviderSettings())
+        if name not in self.names() or settings.kind_for(name) != "bedrock":
+            raise UsageError(f"{name!r} has no region", "those of the kind bedrock have one")
+        self._regions[name] = region
+        if made := self._made.pop(name, None):
+            await made.close()
+
     async def select(self, provider: str | None, model: str | None) -> Selection:
         """Choose the provider and model: as asked for, as configured, or Ollama if it answers, else
-        embedded. ModelMissing if no provider has the model."""
+        embedded. A hosted provider is chosen only by its name. ModelMissing if no other one has the
+        model."""
         name = provider or _unless_auto(self._settings.provider)
         # The configured model belongs to the configured provider, not to one named instead of it.
         chosen_model = model or (None if provider else _unless_auto(self._settings.model))
@@ -243,8 +278,8 @@ class Providers:
         self._made.clear()
 
     async def _first_available(self) -> tuple[Provider, Missed | None]:
-        """Return the first provider that can be used, and which one was missed."""
-        first = self.names()[0]
+        """Return the first provider that can be used here, and which one was missed."""
+        first = next(name for name in self._own_names() if self._is_here(name))
         if first != "ollama":
             return await self.get(first), None
         ollama = await self.get(first)
@@ -267,18 +302,32 @@ class Providers:
         return None if presence == "there" else ""
 
     async def _first_with(self, model: str, other_than: Provider) -> Provider:
-        """Return the first other provider that has a model. ModelMissing if none has."""
-        for name in self.names():
+        """Return the first other provider that has a model. ModelMissing if none has, or only one
+        that would send away what is said."""
+        for name in sorted(self._own_names(), key=self._is_here, reverse=True):
             try:
                 candidate = await self.get(name)
             except ProviderError:
                 continue  # without its key it has nothing
-            if candidate is not other_than and await _has(candidate, model):
-                return candidate
+            if candidate is other_than or not await _has(candidate, model):
+                continue
+            if not self._is_here(name):
+                away = f"only {name} has {model!r}, which is not on this machine"
+                raise ModelMissing(
+                    away, f"name it too: --provider {name}, or /model {name}/{model}"
+                )
+            return candidate
         raise ModelMissing(f"no provider has a model {model!r}", "ollm models list")
+
+    def _is_here(self, name: str) -> bool:
+        """Return whether a provider may be chosen by itself."""
+        settings = self._settings.providers.get(name)
+        return settings is None or settings.stays_here(name)
 
     def _make(self, name: str) -> Provider:
         settings = self._settings.providers.get(name, ProviderSettings())
+        if region := self._regions.get(name):
+            settings = msgspec.structs.replace(settings, region=region)
         plan = _Plan(name, settings, self._environ, self._models_dir)
         kind = "scripted" if name == "scripted" else settings.kind_for(name)
         return _MAKERS[kind](plan)
@@ -399,7 +448,8 @@ def _bedrock(plan: _Plan) -> Provider:
     region = plan.settings.region or account.region()
     if region is None:
         raise Unavailable(
-            f"{plan.name} needs a region", f"set providers.{plan.name}.region, such as us-east-1"
+            f"{plan.name} needs a region",
+            f"choose one with /region, or set providers.{plan.name}.region, such as us-east-1",
         )
     return Bedrock(
         name=plan.name,

@@ -9,11 +9,11 @@ trust.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-API_VERSION = "1.0.0"
+API_VERSION = "1.1.0"
 """Semantic: another first number means that extensions have to change."""
 
 Policy = Literal["none", "read", "write", "run"]
@@ -54,6 +54,44 @@ class ExtensionExporter:
     export: Callable[[dict[str, Any]], str]
 
 
+@dataclass(frozen=True)
+class ExtensionContext:
+    """Something that stands in every prompt, as data. `read` is called before each turn; where it
+    returns an empty text, nothing is added. At most 8,000 characters are used."""
+
+    name: str
+    read: Callable[[], str]
+    priority: int = 50
+    """From 0 to 100; what has a higher one comes earlier in the prompt."""
+
+
+@dataclass(frozen=True)
+class ExtensionProvider:
+    """A model server, chosen by its name with `--provider` or in the settings."""
+
+    name: str
+    models: Callable[[], Sequence[str]]
+    """Returns the names of its models; the first one is used where none is named."""
+    answer: Callable[[str, Sequence[Mapping[str, str]]], Iterable[str]]
+    """Gets the name of a model and the messages, each with `role` (system, user, assistant or tool)
+    and `text`; yields the answer piece by piece. It may take as long as it yields something every
+    two minutes; it is abandoned when the user stops it."""
+    window: int = 8192
+    """How many tokens the messages and the answer may have together."""
+    sends_to: str = ""
+    """The machine that gets what is said, which the user is shown; empty if it is this one."""
+
+
+@dataclass(frozen=True)
+class ExtensionTheme:
+    """Colours of the screen, chosen with `/theme`. All colours that a file in themes/ has are
+    needed, each as `#rrggbb`."""
+
+    name: str
+    colours: Mapping[str, str]
+    is_dark: bool = True
+
+
 class OutputRefused(Exception):
     """Raised by `check_output` to keep a result from the model; the text says why."""
 
@@ -65,6 +103,9 @@ class Extension:
     tools: Sequence[ExtensionTool] = ()
     commands: Sequence[ExtensionCommand] = ()
     exporters: Sequence[ExtensionExporter] = ()
+    context: Sequence[ExtensionContext] = ()
+    providers: Sequence[ExtensionProvider] = ()
+    themes: Sequence[ExtensionTheme] = ()
 
     def on_event(self, event: dict[str, Any]) -> None:
         """Hear what happens; `event["event"]` names it. docs/extending.md lists all of them."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
+from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never, get_args
 
 import msgspec
 
@@ -21,6 +21,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
+    MessageRecorded,
     Prepared,
     PromptCut,
     PromptTooLong,
@@ -28,7 +29,11 @@ from ollm_tui.core.events import (
     ReplyStarted,
     SaveFailed,
     SaveResumed,
+    SessionCreated,
+    SessionSaved,
+    SnapshotEvent,
     TextArrived,
+    ToolCallRecorded,
     ToolCallRequested,
     TurnCancelled,
     TurnFailed,
@@ -49,9 +54,17 @@ from ollm_tui.core.tool_events import (
 from ollm_tui.engine.project.outside_events import event_tree
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.context.context_view import ContextView
     from ollm_tui.engine.conversation.conversation import Conversation
 
 OutputFormat = Literal["text", "json", "stream-json"]
+
+_BESIDE = (
+    *get_args(SnapshotEvent),
+    *(SessionCreated, MessageRecorded, ToolCallRecorded, SessionSaved),
+)
+BESIDE_TURNS = frozenset(str(each.__struct_config__.tag) for each in _BESIDE)
+"""The events that come from elsewhere than the turn."""
 
 EXIT_OK, EXIT_FAILED, EXIT_INTERRUPTED = 0, 1, 130
 
@@ -82,11 +95,28 @@ async def length_notice(conversation: Conversation) -> str:
     return f"this session has {items} (retention.maxItems); it goes on here"
 
 
+def context_tree(view: ContextView) -> dict[str, Any]:
+    """Return the number that the gauge shows: tokens, the window, and whether it is no estimate."""
+    room = view.budget.room
+    return {
+        "tokens": view.count.tokens,
+        "window": room.window if room else None,
+        "exact": view.count.source != "estimated",
+    }
+
+
 class Headless:
     """Prints one turn as it happens; everything but the answer goes to the error stream."""
 
-    def __init__(self, output: OutputFormat, out: TextIO, err: TextIO) -> None:
+    def __init__(
+        self,
+        output: OutputFormat,
+        out: TextIO,
+        err: TextIO,
+    ) -> None:
         self._output: OutputFormat = output
+        self.context: Callable[[], ContextView] | None = None
+        """Gives the view of the context after the turn, for JSON; known once a session is open."""
         self._out = out
         self._err = err
         self._session_id = ""
@@ -105,6 +135,11 @@ class Headless:
             self._end_line()
             raise
         return EXIT_FAILED if code == EXIT_OK and self._unsaved else code
+
+    def hear(self, tree: dict[str, Any]) -> None:
+        """Print an event of the store or of snapshots, which are no part of a turn, as JSON."""
+        if self._output == "stream-json" and tree["event"] in BESIDE_TURNS:
+            self._print_json(tree)
 
     def refuse(self, error: OllmError) -> None:
         """Print an error before the turn as JSON; in text mode the caller reports it."""
@@ -204,6 +239,8 @@ class Headless:
                 "reasoning": message.reasoning or None,
                 "usage": to_tree(message.usage) if message.usage else None,
             }
+        if self.context and self._session_id:
+            tree["context"] = context_tree(self.context())
         if failure:
             tree["error"] = {"kind": failure.kind, "message": failure.error, "hint": failure.hint}
         return tree

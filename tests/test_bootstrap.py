@@ -157,6 +157,51 @@ async def test_what_is_configured_comes_before_ollama(open_providers: Open) -> N
         assert await selected(providers, "ollama") == ("ollama", DEFAULT)
 
 
+HOSTED = {"cloud": ProviderSettings(base_url="https://api.example.com/v1")}
+
+
+async def test_a_hosted_provider_never_answers_by_itself(open_providers: Open) -> None:
+    for settings in (HOSTED, {"anthropic": ProviderSettings()}):
+        async with OllamaServer() as ollama:
+            here = open_providers(ollama.url, providers=settings)
+            assert await selected(here) == ("ollama", DEFAULT)
+        assert await selected(open_providers(providers=settings)) == ("embedded", DEFAULT_MODEL)
+    named = open_providers(providers=HOSTED, provider="cloud", model="m")
+    assert await selected(named) == ("cloud", "m")
+    assert await selected(open_providers(providers=HOSTED), "cloud", "m") == ("cloud", "m")
+
+
+async def test_a_hosted_provider_that_is_all_there_is_set_up_says_how_to_use_it(
+    open_providers: Open,
+) -> None:
+    settings = Settings(providers=HOSTED)
+    chooser = ModelChooser(settings, open_providers(providers=HOSTED))
+    assert (await chooser.choose(None, None)).reason == (
+        f"{DEFAULT_MODEL} on embedded answers; cloud is not on this machine: "
+        "provider: cloud in your settings uses it, or F7"
+    )
+    assert not (await chooser.choose("embedded", None)).reason
+    both = Settings(providers={**HOSTED, "ollama": ProviderSettings()})
+    assert not (await ModelChooser(both, open_providers()).choose(None, None)).reason
+
+
+async def test_a_model_that_only_a_hosted_provider_has_needs_its_name_too(home: Path) -> None:
+    models = by_path({"/v1/models": answering({"data": [{"id": "m-1"}]})})
+    async with HttpServer(models) as server:
+        # A name for this machine that no rule knows: to the program it is another one.
+        away = server.url.replace("127.0.0.1", "0x7f000001")
+        settings = Settings(providers={"away": ProviderSettings(base_url=f"{away}/v1")})
+        providers = Providers(settings, {"OLLAMA_HOST": NOBODY}, home / "models")
+        with pytest.raises(ModelMissing, match="only away has 'm-1'") as caught:
+            await providers.select(None, "m-1")
+        assert caught.value.hint == "name it too: --provider away, or /model away/m-1"
+        chooser = ModelChooser(settings, providers)
+        assert await chooser.named("away/m-1", None) == ("away", "m-1")
+        assert await chooser.named("m-1", await providers.get("away")) == ("away", "m-1")
+        assert await chooser.named("org/m-1", None) == (None, "org/m-1")
+        await providers.close()
+
+
 async def test_a_model_alone_finds_its_provider_past_those_that_cannot_be_used(
     open_providers: Open,
 ) -> None:

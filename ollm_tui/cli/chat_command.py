@@ -49,6 +49,10 @@ SWITCH_SECONDS = 0.001
 COLLECTED_AFTER_SECONDS = 1.0
 """How long after the start garbage collection is switched on."""
 
+COLLECTED_EVERY = 5_000, 20, 20
+"""So many new objects, and so many collections of younger ones: a screen makes and drops thousands
+at every frame."""
+
 log = logging.getLogger(__name__)
 
 
@@ -94,13 +98,23 @@ async def _converse(loaded: Loaded, arguments: Namespace, asked: Asked | None) -
     task = asyncio.current_task()
     assert task is not None
     _when_told_to_end(task.cancel)
-    async with _conversation(loaded, arguments) as (around, conversation, problems):
+    front = _front_end(arguments)
+    with contextlib.ExitStack() as streams:
+        if asked:  # what extensions print is no part of the answer
+            streams.enter_context(contextlib.redirect_stdout(sys.stderr))
+        return await _converse_with(front, loaded, arguments, asked)
+
+
+async def _converse_with(
+    front: Headless, loaded: Loaded, arguments: Namespace, asked: Asked | None
+) -> int:
+    async with _conversation(loaded, arguments, front) as (around, conversation, problems):
         for problem in problems:
             sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
         if reason := conversation.choice.reason:
             sys.stderr.write(f"ollm: {visible(reason)}\n")
         if asked:
-            return await _answer(conversation, asked, arguments)
+            return await _answer(front, conversation, asked, arguments)
         return await _chat(around, arguments.question)
 
 
@@ -168,11 +182,21 @@ class _Background:
         self._jobs: SessionJobs | None = None
         self.conversation: Conversation | None = None
         """The conversation that is open, where no screen holds it."""
+        self._has_opened = False
 
     def load(self) -> None:
         from ollm_tui import bootstrap
 
         del bootstrap  # only its being loaded counts
+
+    def note_opened(self) -> None:
+        """Keep a conversation out of garbage collections: going through ten thousand messages takes
+        200 ms, in which no key is heard. What the one before it held is freed first."""
+        if self._has_opened:
+            gc.unfreeze()
+            gc.collect()
+        self._has_opened = True
+        gc.freeze()
 
     def open_workspace(self) -> Workspace:
         from ollm_tui.bootstrap import open_workspace
@@ -221,19 +245,24 @@ def _open_events(path: str) -> EventsFile:
 def _collect_garbage() -> None:
     """Switch garbage collection on; what exists by now stays, so it is never looked through."""
     gc.freeze()
+    gc.set_threshold(*COLLECTED_EVERY)
     gc.enable()
 
 
 @contextlib.asynccontextmanager
 async def _conversation(
-    loaded: Loaded, arguments: Namespace
+    loaded: Loaded, arguments: Namespace, front: Headless
 ) -> AsyncGenerator[tuple[_Background, Conversation, tuple[str, ...]]]:
-    """Open the conversation the arguments ask for, with what is wrong with it; close the one that
-    is open at the end."""
+    """Open the conversation the arguments ask for, with what is wrong with it; close the one
+    that is open at the end."""
     background = _Background(loaded, ephemeral=arguments.ephemeral, events=arguments.events)
     workspace = background.open_workspace()
     if workspace.hooks:
         workspace.hooks.told.subscribe(_tell_about_hook)
+    if host := workspace.additions.extensions:
+        host.told.subscribe(_tell_about_extension)
+    if arguments.output == "stream-json":
+        workspace.events.subscribe(front.hear)
     try:
         conversation, problems = await _open(workspace, arguments)
         background.conversation = conversation
@@ -246,6 +275,10 @@ def _tell_about_hook(notice: HookNotice) -> None:
     sys.stderr.write(f"ollm: hook {visible(notice.hook.key)}: {visible(notice.words)}\n")
 
 
+def _tell_about_extension(words: str) -> None:
+    sys.stderr.write(f"ollm: {visible(words)}\n")
+
+
 async def _close(workspace: Workspace, conversation: Conversation) -> None:
     """Close a conversation and clean up old sessions. StoreError if something is left unsaved."""
     await conversation.close()
@@ -256,12 +289,15 @@ async def _close(workspace: Workspace, conversation: Conversation) -> None:
     await _clean_up(workspace, conversation)
 
 
-async def _answer(conversation: Conversation, asked: Asked, arguments: Namespace) -> int:
+async def _answer(
+    front: Headless, conversation: Conversation, asked: Asked, arguments: Namespace
+) -> int:
     from ollm_tui.headless import length_notice, with_room
 
     conversation.on_overflow = arguments.on_overflow
     turn = with_room(conversation, conversation.send(asked.text, asked.attachments))
-    code = await _front_end(arguments).show(turn)
+    front.context = conversation.context
+    code = await front.show(turn)
     if notice := await length_notice(conversation):
         sys.stderr.write(f"ollm: {notice} (without -c a new session begins)\n")
     return code

@@ -13,7 +13,8 @@ from ollm_tui.cli.store import load
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.intake import clean
-from ollm_tui.core.provider import CanPull, HasSearchModels, ModelInfo, Provider
+from ollm_tui.core.provider import CanPull, ModelInfo, Provider
+from ollm_tui.engine.conversation.model_store import stored_models
 from ollm_tui.providers.llama_cpp.model_catalogue import SEARCH_MODEL
 
 
@@ -60,7 +61,7 @@ async def _info(providers: Providers, arguments: Namespace) -> int:
 async def _pull(providers: Providers, arguments: Namespace) -> int:
     embedded = await providers.get("embedded")
     model = arguments.model or await embedded.default_model()
-    ours = {info.name: info for info in await _models_of(embedded)}
+    ours = {info.name: info for info in await stored_models(embedded)}
     name = arguments.provider or ("embedded" if model in ours else "ollama")
     if arguments.if_missing and name == "embedded" and model in ours and ours[model].installed:
         return 0
@@ -103,21 +104,13 @@ async def _all_models(providers: Providers, only: str | None) -> list[tuple[str,
     found: list[tuple[str, ModelInfo]] = []
     for name in [only] if only else providers.names():
         try:
-            models = await _models_of(await providers.get(name))
+            models = await stored_models(await providers.get(name))
         except ProviderError:
             if only:
                 raise
             continue
         found += [(name, info) for info in models]
     return found
-
-
-async def _models_of(provider: Provider) -> list[ModelInfo]:
-    """Return all models of a provider, those for searches last."""
-    models = list(await provider.list_models())
-    if isinstance(provider, HasSearchModels):
-        models += [each for each in await provider.search_models() if each not in models]
-    return models
 
 
 async def _full_tree(provider: Provider, info: ModelInfo) -> dict[str, object]:

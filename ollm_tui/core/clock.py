@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 EPOCH = "1970-01-01T00:00:00.000000Z"
+_BEGIN = datetime.fromisoformat(EPOCH).replace(tzinfo=None)
 _MILLISECONDS_FROM = 1e11
 """A number above this is milliseconds: as seconds it would lie after the year 5000."""
 
@@ -29,6 +30,15 @@ def from_number(value: float) -> str:
     """Convert seconds or milliseconds since 1970, as older data has them, to text."""
     seconds = value / 1000 if value > _MILLISECONDS_FROM else value
     return iso(datetime.fromtimestamp(seconds, UTC))
+
+
+def from_microseconds(value: int) -> str:
+    """Convert microseconds since 1970 to text; a year that no clock shows becomes the epoch."""
+    try:
+        moment = _BEGIN + timedelta(microseconds=value)
+    except OverflowError:
+        return EPOCH
+    return moment.isoformat(timespec="microseconds") + "Z"
 
 
 def later(first: str, second: str) -> str:

@@ -93,6 +93,8 @@ class SummaryReading(CompressionEvent, frozen=True, tag="compression-reading"):
     tokens: int
     fraction: float | None = None
     """How much of it is read, from 0 to 1; None where the server does not say."""
+    trial: bool = False
+    """Whether it is tried, once, if the model can summarise at all."""
 
 
 class SummaryArrived(CompressionEvent, frozen=True, tag="compression-summary"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.session.message import Usage
 
 UNKNOWN = "unknown"
@@ -20,6 +21,8 @@ class Bill(NamedTuple):
     cached_tokens: int = 0
     hits: int = 0
     """Answers for which the server took something from its cache."""
+    misses: int = 0
+    """Answers for which the server found nothing in its cache."""
     dollars: float = 0.0
     unpriced: int = 0
     """Answers whose price is unknown."""
@@ -38,6 +41,20 @@ class Bill(NamedTuple):
         rest = f" and {self.unpriced} {UNKNOWN}" if self.unpriced else ""
         return money(self.dollars) + rest
 
+    @property
+    def cache_words(self) -> str:
+        """What the servers' caches did, in words; empty if none has one."""
+        if not self.hits and not self.misses:
+            return ""
+        misses = f"{self.misses:,} {'miss' if self.misses == 1 else 'misses'}"
+        saved = f"{short_count(self.cached_tokens)} tokens saved"
+        return f"{counted(self.hits, 'hit')}, {misses}, {saved}"
+
+
+def added(bills: Iterable[Bill]) -> Bill:
+    """Add up several bills."""
+    return Bill._make(map(sum, zip(Bill(), *bills, strict=True)))
+
 
 def bill_of(usages: Iterable[Usage | None]) -> Bill:
     """Add up what answers cost."""
@@ -48,6 +65,7 @@ def bill_of(usages: Iterable[Usage | None]) -> Bill:
         output_tokens=sum(usage.output_tokens for usage in used),
         cached_tokens=sum(usage.cached_tokens or 0 for usage in used),
         hits=sum(1 for usage in used if usage.cached_tokens),
+        misses=sum(1 for usage in used if usage.cached_tokens == 0),
         dollars=sum(usage.cost for usage in used if isinstance(usage.cost, float)),
         unpriced=sum(1 for usage in used if usage.cost == UNKNOWN),
     )

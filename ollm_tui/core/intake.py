@@ -27,6 +27,9 @@ _UNSEEN = "\xad\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\U000e0100-\U000e01e
 UNSAFE = re.compile(f"[{_STEERING}{_SURROGATES}]")
 """Any single character that `clean` removes or replaces."""
 
+_PLAIN = bytes((0x09, 0x0A, *range(0x20, 0x7F)))
+"""The ASCII characters that stay as they are."""
+
 _PAIRS = "(?:[\ud800-\udbff][\udc00-\udfff])+"
 _LONE = f"[{_SURROGATES}]"
 _NOT_EXACT = f"[{_STEERING}{_SURROGATES}{_UNSEEN}]"
@@ -177,7 +180,9 @@ class IntakeFilter:
 
 def clean(text: str) -> str:
     """Return a whole foreign string without terminal controls; the same object if it has none."""
-    if not UNSAFE.search(text):
+    # Most texts are plain ASCII, for which this takes a tenth of the time of the expression.
+    is_plain = text.isascii() and not text.encode().translate(None, _PLAIN)
+    if is_plain or not UNSAFE.search(text):
         return text
     intake = IntakeFilter()
     return intake.feed(text) + intake.finish()

@@ -151,6 +151,10 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether it answers; models that only make vectors, pictures or sounds do not."""
     remote_host: str | None = None
     """The machine that gets what is said to it; None if it is this one."""
+    abilities: tuple[str, ...] = ()
+    """What it can, as far as that is known without asking: "tools", "images", "thinking"."""
+    card: ModelCard | None = None
+    """What the program or the user knows of it, with its prices."""
 
     def is_called(self, name: str) -> bool:
         """Whether a name means this model."""
@@ -210,6 +214,44 @@ class CanPull(Protocol):
 
     def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
         """Fetch a model and yield the progress. ModelMissing if it cannot be found."""
+        ...
+
+
+class RunningModel(NamedTuple):
+    """A model that is in memory."""
+
+    name: str
+    """Its name, or that of the first of several with the same weights, which run as one."""
+    siblings: tuple[str, ...] = ()
+    """The other models with the same weights."""
+    size_bytes: int | None = None
+    """The memory it takes."""
+    window: int | None = None
+
+
+@runtime_checkable
+class StoresModels(Protocol):
+    """A provider whose models are files on its machine, and are loaded into its memory."""
+
+    async def running(self) -> tuple[RunningModel, ...]:
+        """Return the models that are in memory. ProviderError."""
+        ...
+
+    async def unload(self, model: str) -> None:
+        """Take a model out of memory. ProviderError if it is in use or is not there."""
+        ...
+
+    async def delete(self, model: str) -> None:
+        """Delete a model for good. ModelMissing if it is not there, ProviderError."""
+        ...
+
+
+@runtime_checkable
+class CanCopy(Protocol):
+    """A provider that can give a model a second name."""
+
+    async def copy(self, model: str, name: str) -> None:
+        """Copy a model; its weights are not stored twice. ProviderError."""
         ...
 
 
@@ -320,6 +362,15 @@ class ProviderSource(Protocol):
 
     async def close(self) -> None:
         """Close every provider that was opened."""
+        ...
+
+
+@runtime_checkable
+class ChangesRegions(Protocol):
+    """A source of providers some of which answer in a region that can be chosen."""
+
+    async def use_region(self, name: str, region: str) -> None:
+        """Have a provider answer in another region from now on. UsageError if it has none."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Literal, NamedTuple
 
+from ollm_tui.core.costs import Bill
 from ollm_tui.core.session.message import Role
 
 Order = Literal["relevance", "time"]
@@ -188,3 +189,5 @@ class Activity(NamedTuple):
     """How many of the messages a model wrote."""
     tokens: int
     """Tokens read and written, as far as servers measured them."""
+    bill: Bill = Bill()
+    """What was paid, and what came from the servers' caches."""

@@ -33,6 +33,8 @@ class Action(Value, frozen=True):
     """What would change, as a unified diff."""
     reads: tuple[str, ...] = ()
     """The paths and patterns it reads, where the subject says more than that."""
+    is_outside: bool = False
+    """Whether a server, an extension or another program does it, which no sandbox holds."""
 
 
 class Verdict(Value, frozen=True):

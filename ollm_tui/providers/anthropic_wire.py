@@ -18,8 +18,14 @@ from ollm_tui.core.provider import (
     ToolCallArrived,
 )
 from ollm_tui.core.session.message import Usage
-from ollm_tui.providers.wire.hosted import joined_turns, longest_output, own_items
+from ollm_tui.providers.wire.hosted import longest_output, own_items
 from ollm_tui.providers.wire.json_lines import Tree, int_at, text_at, tree_at
+from ollm_tui.providers.wire.prompt_turns import (
+    ANSWER_BESIDE,
+    CLAUDE_BUDGETS,
+    system_text,
+    turns_of,
+)
 from ollm_tui.providers.wire.tool_call_assembly import tool_call
 
 _FINISH: Mapping[str, Finish] = {
@@ -30,17 +36,7 @@ _FINISH: Mapping[str, Finish] = {
     "tool_use": "tool_calls",
     "refusal": "filtered",
 }
-_BUDGETS: Mapping[Thinking, int] = {
-    True: 8192,
-    "low": 2048,
-    "medium": 8192,
-    "high": 16_384,
-    "max": 32_768,
-}
-"""Tokens to think with, for models that want a number."""
 LEAST_BUDGET = 1024
-_ANSWER_BESIDE = 4096
-"""Tokens left to the answer where thinking counts as output."""
 _CACHED = {"type": "ephemeral"}
 
 
@@ -62,8 +58,7 @@ def request_body(request: ChatRequest, able: Abilities) -> Tree:
         "max_tokens": longest_output(request.max_output, request.window, able.max_output),
         "messages": _messages(request.messages),
     }
-    system = "\n\n".join(m.text for m in request.messages if m.role == "system" and m.text)
-    if system:
+    if system := system_text(request.messages):
         body["system"] = [{"type": "text", "text": system}]
     if request.tools:
         body["tools"] = [
@@ -94,9 +89,9 @@ def _add_thinking(body: Tree, wish: Thinking | None, able: Abilities) -> None:
         if wish is not True:
             body["output_config"] = {"effort": wish}
         return
-    budget = _BUDGETS[wish]
-    body["max_tokens"] = max(body["max_tokens"], LEAST_BUDGET + _ANSWER_BESIDE)
-    budget = max(LEAST_BUDGET, min(budget, body["max_tokens"] - _ANSWER_BESIDE))
+    budget = CLAUDE_BUDGETS[wish]
+    body["max_tokens"] = max(body["max_tokens"], LEAST_BUDGET + ANSWER_BESIDE)
+    budget = max(LEAST_BUDGET, min(budget, body["max_tokens"] - ANSWER_BESIDE))
     body["thinking"] = {"type": "enabled", "budget_tokens": budget}
 
 
@@ -114,19 +109,8 @@ def _mark_for_cache(body: Tree) -> None:
 
 
 def _messages(messages: tuple[PromptMessage, ...]) -> list[Tree]:
-    turns: list[tuple[str, list[Tree]]] = []
-    ids: dict[str, str] = {}
-    for message in messages:
-        match message.role:
-            case "system":
-                continue
-            case "tool":
-                turns.append(("user", [_result(message, ids)]))
-            case "assistant":
-                turns.append(("assistant", _reply(message, ids)))
-            case "user":
-                turns.append(("user", _words(message)))
-    return [{"role": role, "content": blocks} for role, blocks in joined_turns(turns)]
+    turns = turns_of(messages, _words, _reply, lambda message, ids: [_result(message, ids)])
+    return [{"role": role, "content": blocks} for role, blocks in turns]
 
 
 def _words(message: PromptMessage) -> list[Tree]:

@@ -13,12 +13,17 @@ from ollm_tui.core.provider import (
     ReasoningDelta,
     StreamEvent,
     TextDelta,
-    Thinking,
     ToolCallArrived,
 )
 from ollm_tui.core.session.message import Usage
-from ollm_tui.providers.wire.hosted import joined_turns, longest_output, own_items
+from ollm_tui.providers.wire.hosted import longest_output, own_items
 from ollm_tui.providers.wire.json_lines import Tree, int_at, text_at, tree_at
+from ollm_tui.providers.wire.prompt_turns import (
+    ANSWER_BESIDE,
+    CLAUDE_BUDGETS,
+    system_text,
+    turns_of,
+)
 from ollm_tui.providers.wire.tool_call_assembly import tool_call
 
 _FINISH: Mapping[str, Finish] = {
@@ -30,15 +35,6 @@ _FINISH: Mapping[str, Finish] = {
     "guardrail_intervened": "filtered",
     "content_filtered": "filtered",
 }
-_BUDGETS: Mapping[Thinking, int] = {
-    True: 8192,
-    "low": 2048,
-    "medium": 8192,
-    "high": 16_384,
-    "max": 32_768,
-}
-_ANSWER_BESIDE = 4096
-"""Tokens left to the answer where thinking counts as output."""
 _CACHE_POINT: Tree = {"cachePoint": {"type": "default"}}
 _CACHES = ("anthropic.claude", "amazon.nova")
 """Parts of the ids of models that take marks for the cache."""
@@ -48,8 +44,7 @@ def request_body(request: ChatRequest, max_output: int | None, *, caches: bool) 
     """Return the body of a request."""
     marked = caches and any(part in request.model for part in _CACHES)
     body: Tree = {"messages": _messages(request.messages, marked=marked)}
-    system = "\n\n".join(m.text for m in request.messages if m.role == "system" and m.text)
-    if system:
+    if system := system_text(request.messages):
         body["system"] = [{"text": system}, *([_CACHE_POINT] if marked else [])]
     if tools := _tools(request):
         body["toolConfig"] = {"tools": tools}
@@ -58,8 +53,8 @@ def request_body(request: ChatRequest, max_output: int | None, *, caches: bool) 
         limits["temperature"] = request.temperature
     if request.thinking and "anthropic.claude" in request.model:
         limits.pop("temperature", None)
-        limits["maxTokens"] = max(limits["maxTokens"], 2 * _ANSWER_BESIDE)
-        budget = min(_BUDGETS[request.thinking], limits["maxTokens"] - _ANSWER_BESIDE)
+        limits["maxTokens"] = max(limits["maxTokens"], 2 * ANSWER_BESIDE)
+        budget = min(CLAUDE_BUDGETS[request.thinking], limits["maxTokens"] - ANSWER_BESIDE)
         thinking = {"type": "enabled", "budget_tokens": budget}
         body["additionalModelRequestFields"] = {"thinking": thinking}
     body["inferenceConfig"] = limits
@@ -81,22 +76,10 @@ def _tool(name: str, description: str, schema: Mapping[str, Any]) -> Tree:
 
 
 def _messages(messages: tuple[PromptMessage, ...], *, marked: bool) -> list[Tree]:
-    turns: list[tuple[str, list[Tree]]] = []
-    ids: dict[str, str] = {}
-    for message in messages:
-        match message.role:
-            case "system":
-                continue
-            case "user":
-                turns.append(("user", _words(message)))
-            case "assistant":
-                turns.append(("assistant", _reply(message, ids)))
-            case "tool":
-                turns.append(("user", [_result(message, ids)]))
-    joined = joined_turns(turns)
-    if marked and joined and joined[-1][0] == "user":
-        joined[-1][1].append(_CACHE_POINT)
-    return [{"role": role, "content": blocks} for role, blocks in joined]
+    turns = turns_of(messages, _words, _reply, lambda message, ids: [_result(message, ids)])
+    if marked and turns and turns[-1][0] == "user":
+        turns[-1][1].append(_CACHE_POINT)
+    return [{"role": role, "content": blocks} for role, blocks in turns]
 
 
 def _words(message: PromptMessage) -> list[Tree]:

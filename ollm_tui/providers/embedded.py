@@ -18,6 +18,7 @@ from ollm_tui.core.provider import (
     ChatRequest,
     ModelInfo,
     Preparing,
+    RunningModel,
     StreamEvent,
     Vocabulary,
 )
@@ -194,6 +195,27 @@ class Embedded:
         async with self._fetching, aclosing(self._files.pull(model)) as steps:
             async for step in steps:
                 yield Preparing(f"fetching {model}{size}", step.fraction)
+
+    async def running(self) -> tuple[RunningModel, ...]:
+        """Return the model whose server runs, if there is one."""
+        server = self._slot.server
+        if server is None:
+            return ()
+        window = server.target.window
+        return (RunningModel(server.target.name, window=window),)
+
+    async def unload(self, model: str) -> None:
+        """End the server of a model. Unavailable while it answers."""
+        if not self.tokenizes(model):
+            return
+        if self._slot.busy:
+            raise Unavailable(f"{model} is answering", "stop the answer first")
+        await self._slot.close()
+
+    async def delete(self, model: str) -> None:
+        """Delete the file of a model, after its server has ended."""
+        await self.unload(model)
+        await asyncio.to_thread(self._files.delete, model)
 
     async def verify(self, model: str) -> None:
         """Read a model file and compare its hash. BadAnswer if it is damaged."""

@@ -16,8 +16,9 @@ from ollm_tui.core.provider import (
     ToolCallArrived,
 )
 from ollm_tui.core.session.message import ToolCallPart, Usage
-from ollm_tui.providers.wire.hosted import joined_turns, own_items
+from ollm_tui.providers.wire.hosted import own_items
 from ollm_tui.providers.wire.json_lines import Tree, int_at, text_at, tree_at, trees_at
+from ollm_tui.providers.wire.prompt_turns import Ids, system_text, turns_of
 
 _FINISH: Mapping[str, Finish] = {
     "STOP": "stop",
@@ -29,6 +30,7 @@ _FINISH: Mapping[str, Finish] = {
     "PROHIBITED_CONTENT": "filtered",
     "SPII": "filtered",
 }
+_ROLES: Mapping[str, str] = {"user": "user", "assistant": "model"}
 _BUDGETS: Mapping[Thinking, int] = {
     False: 0,
     "low": 2048,
@@ -49,8 +51,7 @@ _LEVELS: Mapping[Thinking, str] = {
 def request_body(request: ChatRequest) -> Tree:
     """Return the body of a request."""
     body: Tree = {"contents": _contents(request.messages)}
-    system = "\n\n".join(m.text for m in request.messages if m.role == "system" and m.text)
-    if system:
+    if system := system_text(request.messages):
         body["systemInstruction"] = {"parts": [{"text": system}]}
     if request.tools:
         declared = [
@@ -84,19 +85,11 @@ def _thinking(model: str, wish: Thinking) -> Tree:
 
 
 def _contents(messages: tuple[PromptMessage, ...]) -> list[Tree]:
-    turns: list[tuple[str, list[Tree]]] = []
-    ids: dict[str, str] = {}
-    for message in messages:
-        match message.role:
-            case "system":
-                continue
-            case "user":
-                turns.append(("user", _words(message)))
-            case "assistant":
-                turns.append(("model", _reply(message, ids)))
-            case "tool":
-                turns.append(("user", [_result(message, ids), *_images(message)]))
-    return [{"role": role, "parts": parts} for role, parts in joined_turns(turns)]
+    def result(message: PromptMessage, ids: Ids) -> list[Tree]:
+        return [_result(message, ids), *_images(message)]
+
+    turns = turns_of(messages, _words, _reply, result)
+    return [{"role": _ROLES[role], "parts": parts} for role, parts in turns]
 
 
 def _images(message: PromptMessage) -> list[Tree]:

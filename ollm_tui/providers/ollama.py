@@ -18,22 +18,24 @@ from ollm_tui.core.provider import (
     ModelInfo,
     Preparing,
     Presence,
+    RunningModel,
     StreamEvent,
     Vocabulary,
 )
 from ollm_tui.providers.ollama_models import (
     CAN_BE_LEFT_OUT,
     RefusedFields,
-    allocated_window,
     can_chat,
     cloud_host,
     is_named,
+    may_share_weights,
     model_entries,
     model_info,
     model_name,
     newest_first,
     shown_capabilities,
     shown_vocabulary,
+    weights_of,
 )
 from ollm_tui.providers.ollama_wire import AnswerReader, request_body
 from ollm_tui.providers.wire.http import (
@@ -81,8 +83,10 @@ class Ollama:
         api_key: str | None = None,
         keep_alive: str | None = None,
         retry_seconds: float = RETRY_SECONDS,
+        loading_seconds: float = LOADING_SECONDS,
     ) -> None:
         self._name = name
+        self._loading_seconds = loading_seconds
         self._keep_alive: Tree = {"keep_alive": keep_alive} if keep_alive else {}
         address = ollama_address(base_url)
         self._connection = Connection(
@@ -183,18 +187,11 @@ class Ollama:
 
     async def capabilities(self, model: str) -> Capabilities:
         """Return what `/api/show` says, which is asked once, and the window of a loaded model."""
-        if model not in self._shown:
-            try:
-                self._shown[model] = as_tree(
-                    await self._connection.ask("POST", "/api/show", {"model": model})
-                )
-            except ModelMissing as error:
-                raise _missing(model) from error
-        running = await self._connection.ask_if_there("GET", "/api/ps")
-        allocated = allocated_window(running, model)
-        return shown_capabilities(
-            self._shown[model], allocated, here=not self._connection.remote_host
-        )
+        show = await self._show(model)
+        loaded = model_entries(await self._connection.ask_if_there("GET", "/api/ps"))
+        runs = [entry for entry in loaded if await self._runs_as(entry, model)]
+        allocated = int_at(runs[0], "context_length") if runs else None
+        return shown_capabilities(show, allocated, here=not self._connection.remote_host)
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
         """Return the installed models."""
@@ -238,9 +235,70 @@ class Ollama:
         if status != "success":
             raise Unavailable(f"the download of {one_line(model)} broke off", "start it again")
 
+    async def running(self) -> tuple[RunningModel, ...]:
+        """Return the models in memory, each with those that share its weights: the server names
+        only one of them."""
+        loaded = model_entries(await self._connection.ask("GET", "/api/ps"))
+        installed = await self._installed()
+        return tuple([await self._running(entry, installed) for entry in loaded])
+
+    async def unload(self, model: str) -> None:
+        """Take a model out of the server's memory."""
+        await self._change("POST", "/api/generate", model, {"model": model, "keep_alive": 0})
+
+    async def delete(self, model: str) -> None:
+        """Delete a model of the server; weights that another one uses stay."""
+        await self._change("DELETE", "/api/delete", model, {"model": model})
+        self._shown.pop(model, None)
+
+    async def copy(self, model: str, name: str) -> None:
+        """Give a model a second name."""
+        body = {"source": model, "destination": name}
+        await self._change("POST", "/api/copy", model, body)
+
     async def close(self) -> None:
         """Close the connections."""
         await self._connection.close()
+
+    async def _change(self, method: str, path: str, model: str, body: Tree) -> None:
+        try:
+            await self._connection.tell(method, path, body)
+        except ModelMissing:
+            raise ModelMissing(
+                f"Ollama does not have {one_line(model)}", "/models lists all"
+            ) from None
+
+    async def _show(self, model: str) -> Tree:
+        """Return what the server tells of a model; it is asked once."""
+        if model not in self._shown:
+            try:
+                answer = await self._connection.ask("POST", "/api/show", {"model": model})
+            except ModelMissing as error:
+                raise _missing(model) from error
+            self._shown[model] = as_tree(answer)
+        return self._shown[model]
+
+    async def _runs_as(self, entry: Tree, model: str) -> bool:
+        """Return whether an entry of `/api/ps` is a model, or another one with its weights."""
+        if is_named(entry, model):
+            return True
+        weights = weights_of(await self._show(model))
+        try:
+            return bool(weights) and weights_of(await self._show(model_name(entry))) == weights
+        except ProviderError:  # it was deleted, and still runs
+            return False
+
+    async def _running(self, entry: Tree, installed: list[Tree]) -> RunningModel:
+        name = model_name(entry)
+        siblings = [
+            model_name(other)
+            for other in installed
+            if not is_named(other, name)
+            and may_share_weights(entry, other)
+            and await self._runs_as(entry, model_name(other))
+        ]
+        size, window = int_at(entry, "size"), int_at(entry, "context_length")
+        return RunningModel(name, tuple(siblings), size, window)
 
     async def _version(self) -> str:
         """Return the server's version now; it may have been updated meanwhile."""
@@ -268,7 +326,7 @@ class Ollama:
 
     async def _objects(self, path: str, body: Tree) -> AsyncGenerator[Tree, None]:
         """Yield the JSON objects of a streamed answer; an error may come after status 200."""
-        silence = LOADING_SECONDS + _prompt_tokens(body) / SLOWEST_TOKENS_A_SECOND
+        silence = self._loading_seconds + _prompt_tokens(body) / SLOWEST_TOKENS_A_SECOND
         async with aclosing(self._connection.lines(path, body, silence=silence)) as lines:
             async for line in lines:
                 if not line.strip():
@@ -311,7 +369,12 @@ def _refused_field(no: RefusedError, body: Tree) -> str | None:
 
 
 def _refusal(no: RefusedError, model: str) -> ProviderError:
-    if no.refusal.status in (401, 403) and ("signin" in no.refusal.kind or _is_cloud(model)):
+    if no.refusal.status == 403 and _is_cloud(model):
+        said = f": {one_line(no.refusal.text)}" if no.refusal.text else ""
+        return AuthFailed(
+            f"Ollama's cloud refuses {one_line(model)}{said}", "see https://ollama.com"
+        )
+    if no.refusal.status == 401 and ("signin" in no.refusal.kind or _is_cloud(model)):
         where = next((w for w in no.refusal.kind.split() if w.startswith("https://")), "")
         hint = f"sign in with `ollama signin`{f' or at {where}' if where else ''}"
         return AuthFailed(f"Ollama is not signed in, and {one_line(model)} runs in its cloud", hint)

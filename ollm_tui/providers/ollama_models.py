@@ -30,6 +30,8 @@ OF_THE_MODEL = ("think",)
 """Fields that are refused for some models."""
 CLOUD = "ollama.com"
 """Where cloud models run."""
+_ABILITIES = {"tools": "tools", "vision": "images", "thinking": "thinking"}
+"""What the server calls abilities, and what we do."""
 _CLOUD_ENDINGS = (":cloud", "-cloud")
 CAN_BE_LEFT_OUT = (*OF_THE_MODEL, *OF_THE_SERVER)
 """Fields that a request can do without."""
@@ -73,13 +75,13 @@ def model_info(entry: Tree, elsewhere: str | None = None) -> ModelInfo:
         note="" if can_chat(entry) else "embeddings only",
         chats=can_chat(entry),
         remote_host=elsewhere or cloud_host(entry),
+        abilities=tuple(_ABILITIES[name] for name in _abilities(entry) if name in _ABILITIES),
     )
 
 
 def can_chat(entry: Tree) -> bool:
     """Return whether a model can chat; for older servers, which do not say, by family and name."""
-    abilities = list_at(entry, "capabilities") or list_at(tree_at(entry, "details"), "capabilities")
-    if abilities:
+    if abilities := _abilities(entry):
         return "completion" in abilities
     family = text_at(tree_at(entry, "details"), "family")
     return "bert" not in family and "embed" not in model_name(entry)
@@ -90,14 +92,18 @@ def newest_first(entries: list[Tree]) -> list[Tree]:
     return sorted(entries, key=_modified, reverse=True)
 
 
-def allocated_window(running: Any, model: str) -> int | None:
-    """Return the window of a loaded model from `/api/ps`; None if it is not loaded."""
-    windows = [
-        int_at(entry, "context_length")
-        for entry in model_entries(running)
-        if is_named(entry, model)
-    ]
-    return windows[0] if windows else None
+def weights_of(show: Tree) -> str:
+    """Return which file has the weights of a model, from its Modelfile in `/api/show`; empty if
+    that is not told."""
+    lines = text_at(show, "modelfile").splitlines()
+    return next((line[5:].strip() for line in lines if line.startswith("FROM ")), "")
+
+
+def may_share_weights(one: Tree, other: Tree) -> bool:
+    """Return whether two entries of `/api/tags` can have the same weights."""
+    facts = ("family", "parameter_size", "quantization_level")
+    ours, theirs = tree_at(one, "details"), tree_at(other, "details")
+    return all(text_at(ours, name) == text_at(theirs, name) for name in facts)
 
 
 def shown_capabilities(show: Tree, allocated: int | None, *, here: bool = False) -> Capabilities:
@@ -152,6 +158,10 @@ class RefusedFields:
         return frozenset(
             field for at, whose, field in self._refused if at == version and whose in (None, model)
         )
+
+
+def _abilities(entry: Tree) -> list[Any]:
+    return list_at(entry, "capabilities") or list_at(tree_at(entry, "details"), "capabilities")
 
 
 def _all(items: list[Any], kind: type) -> bool:

@@ -21,7 +21,6 @@ from ollm_tui.core.provider import (
 from ollm_tui.providers.responses_wire import (
     AnswerReader,
     input_items,
-    instructions,
     request_body,
     usage_in,
 )
@@ -35,6 +34,7 @@ from ollm_tui.providers.wire.http import (
     with_scheme,
 )
 from ollm_tui.providers.wire.json_lines import Tree, as_tree, int_at, text_at, trees_at
+from ollm_tui.providers.wire.prompt_turns import system_text
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_HOSTS = ("api.openai.com", "eu.api.openai.com")
@@ -109,7 +109,7 @@ class OpenAIResponses(Hosted):
     async def compact(self, request: ChatRequest) -> CompactedPrompt:
         """Have the server compact messages; the items can be read by it alone."""
         body: Tree = {"model": request.model, "input": input_items(request.messages)}
-        if system := instructions(request.messages):
+        if system := system_text(request.messages):
             body["instructions"] = system
         try:
             path = self._at("/responses/compact")

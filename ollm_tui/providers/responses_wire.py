@@ -20,6 +20,7 @@ from ollm_tui.core.provider import (
 from ollm_tui.core.session.message import Usage
 from ollm_tui.providers.wire.hosted import own_items
 from ollm_tui.providers.wire.json_lines import Tree, int_at, text_at, tree_at, trees_at
+from ollm_tui.providers.wire.prompt_turns import system_text
 from ollm_tui.providers.wire.tool_call_assembly import tool_call
 
 ENCRYPTED = "reasoning.encrypted_content"
@@ -40,7 +41,7 @@ def request_body(request: ChatRequest, *, store: bool) -> Tree:
         "include": [ENCRYPTED],
         "prompt_cache_key": _cache_key(request),
     }
-    if system := instructions(request.messages):
+    if system := system_text(request.messages):
         body["instructions"] = system
     if request.tools:
         body["tools"] = [
@@ -63,11 +64,6 @@ def request_body(request: ChatRequest, *, store: bool) -> Tree:
         schema = {"type": "json_schema", "name": "answer", "schema": request.answer_schema}
         body["text"] = {"format": {**schema, "strict": False}}
     return body
-
-
-def instructions(messages: tuple[PromptMessage, ...]) -> str:
-    """Return the system prompt."""
-    return "\n\n".join(m.text for m in messages if m.role == "system" and m.text)
 
 
 def input_items(messages: tuple[PromptMessage, ...]) -> list[Tree]:

@@ -74,7 +74,8 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
     ),
     "what runs by itself": ("hooks.*",),
     "what is sent of other sessions": ("search.retrieval", "search.embeddingModel"),
-    "which screen you see": ("ui.plain",),
+    "which files hold instructions": ("context.instructionFiles",),
+    "which screen you see": ("ui.plain", "ui.suggestModes"),
     "your keys": ("keymap.*",),
 }
 """Keys that no project may set, trusted or not, by what it would decide with them."""

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
+from ollm_tui.core.address import is_this_machine
+
 # Lone surrogates are kept out of every text: they could not be written to disk again.
 _LINE = r"[^\x00-\x1f\x7f\ud800-\udfff]"
 
@@ -65,7 +67,25 @@ HookEvent = Literal[
     "after-tool",
     "pre-compress",
     "post-compress",
+    "session-created",
+    "message-recorded",
+    "tool-call-recorded",
+    "session-saved",
+    "snapshot-created",
+    "auto-snapshot-created",
+    "snapshot-restored",
+    "snapshot-deleted",
+    "snapshot-error",
+    "compressed",
+    "compression-skipped",
+    "compression-error",
+    "checkpoint-created",
+    "checkpoint-aged",
+    "loop-paused",
 ]
+"""When hooks run. What the first seven print becomes context; the others only hear."""
+TURN_HOOKS = frozenset(get_args(HookEvent)[:7])
+"""The events that wait for their hooks."""
 
 DEFAULT_DATA_DIR = "~/.ollm/sessions"
 _SECONDS_PER_UNIT = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -121,7 +141,7 @@ class Compression(Group, frozen=True):
 
 
 class Context(Group, frozen=True):
-    """The window of the model."""
+    """The window of the model, and what is in every prompt."""
 
     window: Literal["auto"] | Window = "auto"
     """Tokens of context to ask the server for; auto takes what model and machine allow."""
@@ -129,6 +149,8 @@ class Context(Group, frozen=True):
     """Share of the window kept free for the answer."""
     share_command_output: bool = False
     """Attach the output of each ! command to the next message."""
+    instruction_files: tuple[Line, ...] = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+    """Files with a project's instructions; in each folder the first one that is there is read."""
 
 
 class LoopDetection(Group, frozen=True):
@@ -244,6 +266,13 @@ class ProviderSettings(Group, frozen=True):
         """The host of the address; None if that is the usual one of its kind."""
         return self.base_url and urlsplit(self.base_url).hostname
 
+    def stays_here(self, name: str) -> bool:
+        """Whether the provider with this name may be chosen by itself: as Ollama, or because it is
+        on this machine."""
+        if self.kind_for(name) in BUILT_IN_PROVIDERS:
+            return True
+        return self.host is not None and is_this_machine(self.host)
+
     def kind_for(self, name: str) -> ProviderKind:
         """The kind of the provider with this name."""
         if self.kind != "auto":
@@ -354,6 +383,8 @@ class Interface(Group, frozen=True):
     """How to call when a long turn ends or an approval waits and the terminal has no focus."""
     plain: bool = False
     """No frames, colours or symbols, for screen readers and simple terminals."""
+    suggest_modes: bool = False
+    """Suggest a mode that fits what was sent, by its form; it is never changed by itself."""
 
 
 class Settings(Group, frozen=True):
@@ -370,7 +401,7 @@ class Settings(Group, frozen=True):
     compression: Compression = Compression()
     """How older messages are summarised in the context when it fills up."""
     context: Context = Context()
-    """The window of the model."""
+    """The window of the model, and what is in every prompt."""
     loop_detection: LoopDetection = LoopDetection()
     """When a turn that repeats itself is paused."""
     file_discovery: FileDiscovery = FileDiscovery()

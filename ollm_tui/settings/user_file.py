@@ -81,7 +81,10 @@ def _only_change(
     except UnusableFile as error:
         raise _unsafe(file, path) from error
     given = after.pop(path, None)
-    if after != {key: value for key, value in before.items() if key != path}:
+    # An entry of a table that is new with its key, or empty without it, is no other change.
+    around = {path[:depth] for depth in range(1, len(path) + 1)}
+    kept, others = ({k: v for k, v in each.items() if k not in around} for each in (after, before))
+    if kept != others:
         raise _unsafe(file, path)
     return given
 
@@ -92,28 +95,39 @@ def _with_value(text: str, path: KeyPath, scalar: str) -> str:
     if found:
         gap = "" if text[_start(found.value) - 1 : _start(found.value)].isspace() else " "
         return text[: _start(found.value)] + gap + scalar + text[_end(found.value) :]
-    pair = f"{path[-1]}: {scalar}"
-    group = _find(root, path[:-1]) if path[:-1] else None
-    if group is None:
-        head = "".join(f"{'  ' * depth}{name}:\n" for depth, name in enumerate(path[:-1]))
-        break_ = "" if not text or text.endswith("\n") else "\n"
-        return f"{text}{break_}{head}{'  ' * (len(path) - 1)}{pair}\n"
-    if isinstance(group.value, MappingNode) and group.value.flow_style:
-        at = _start(group.value) + 1
-        return f"{text[:at]}{pair}{', ' if group.value.value else ''}{text[at:]}"
-    return _below(text, group, pair)
+    for depth in range(len(path) - 1, 0, -1):
+        if group := _find(root, path[:depth]):
+            return _within(text, group, path[depth:], scalar)
+    break_ = "" if not text or text.endswith("\n") else "\n"
+    return f"{text}{break_}{_block(path, scalar)}"
 
 
-def _below(text: str, group: _Pair, pair: str) -> str:
-    """Insert a pair as the first one below the line of its group."""
+def _block(names: KeyPath, scalar: str, column: int = 0) -> str:
+    """The lines that set a key: a line for each group around it, then its own."""
+    *groups, key = names
+    lines = [f"{name}:" for name in groups] + [f"{key}: {scalar}"]
+    return "".join(f"{' ' * (column + 2 * depth)}{line}\n" for depth, line in enumerate(lines))
+
+
+def _within(text: str, group: _Pair, names: KeyPath, scalar: str) -> str:
+    """Insert a key into a group that is there."""
+    if not (isinstance(group.value, MappingNode) and group.value.flow_style):
+        return _below(text, group, names, scalar)
+    *groups, key = names
+    pair = "".join(f"{name}: {{" for name in groups) + f"{key}: {scalar}" + "}" * len(groups)
+    at = _start(group.value) + 1
+    return f"{text[:at]}{pair}{', ' if group.value.value else ''}{text[at:]}"
+
+
+def _below(text: str, group: _Pair, names: KeyPath, scalar: str) -> str:
+    """Insert a key as the first one below the line of its group."""
     column = group.key.start_mark.column + 2
     for key, _ in _pairs(group.value):
         column = key.start_mark.column
         break
     end = text.find("\n", _start(group.key))
-    if end < 0:
-        return f"{text}\n{' ' * column}{pair}\n"
-    return f"{text[: end + 1]}{' ' * column}{pair}\n{text[end + 1 :]}"
+    block = _block(names, scalar, column)
+    return f"{text}\n{block}" if end < 0 else f"{text[: end + 1]}{block}{text[end + 1 :]}"
 
 
 def _find(node: Node | None, path: KeyPath, group: KeyPath = ()) -> _Pair | None:

@@ -1,4 +1,5 @@
-"""The tool read_output, which reads what was cut out of an earlier output."""
+"""The tool read_output, which reads what was cut out of an earlier output, or a text that was
+attached to be read in parts."""
 
 from __future__ import annotations
 
@@ -9,12 +10,11 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from ollm_tui.core.counts import counted
+from ollm_tui.core.cut_output import PAGE_LINES
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.tools.call_arguments import Arguments, Planned, one_line, spec_of, understood
 
-PAGE_LINES = 200
-"""How many lines are read if the model does not say."""
 MOST_FOUND = 100
 """How many lines with a text are shown."""
 

@@ -36,7 +36,10 @@ def actions_of(group: str) -> Mapping[str, Action]:
         case "mode":
             from ollm_tui.tui.models.mode_commands import ACTIONS
         case "model":
-            from ollm_tui.tui.models.commands import ACTIONS
+            from ollm_tui.tui.models.commands import ACTIONS as MODEL_ACTIONS
+            from ollm_tui.tui.models.region_commands import ACTIONS as REGION_ACTIONS
+
+            return {**MODEL_ACTIONS, **REGION_ACTIONS}
         case "prompt":
             from ollm_tui.tui.prompt.commands import ACTIONS
         case "screen":

@@ -19,6 +19,7 @@ from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.events import Event, Key
 from textual.keys import Keys
+from textual.theme import Theme
 from textual.worker import (
     NoActiveWorker,
     Worker,
@@ -54,6 +55,10 @@ class Backend(Protocol):
 
     def load(self) -> None:
         """Imports what the workspace is made of. Run in a thread, it keeps no key waiting."""
+        ...
+
+    def note_opened(self) -> None:
+        """Hears that another conversation was opened, and the one before it closed."""
         ...
 
     def open_workspace(self) -> Workspace:
@@ -154,6 +159,11 @@ class Frame(App[int]):
         self._parts: dict[type[object], object] = {}
         self._input = InputQueue(self, super().on_event, self._handle_exception)
         self.set_class(not abilities.unicode, "-ascii")
+        self.further_themes: dict[str, Theme] = {}
+        """Themes of extensions, once these are loaded."""
+        self.missing_theme = self.theme_problem = ""
+        """The theme of the settings if there is none of that name, and a line that says so: an
+        extension may still bring it."""
         self._begin_theme(loaded.settings.ui.theme)
         self._begin_keys()
         # Terminals without the kitty protocol send this for Alt+Enter; Textual reads an Enter.
@@ -164,6 +174,10 @@ class Frame(App[int]):
     async def load_services(self) -> None:
         """Imports what is behind the screens, in a thread: keys are echoed meanwhile."""
         await asyncio.to_thread(self._backend.load)
+
+    def note_opened(self) -> None:
+        """Tells that another conversation was opened."""
+        self._backend.note_opened()
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -207,7 +221,7 @@ class Frame(App[int]):
 
     def use_theme(self, name: str) -> None:
         """Changes the theme. OllmError if there is no such theme."""
-        chosen = load_theme(choose_theme(name, os.environ))
+        chosen = self.further_themes.get(name) or load_theme(choose_theme(name, os.environ))
         if self.abilities.colours == 256:
             chosen = rounded(chosen)
         self.register_theme(chosen)
@@ -217,7 +231,7 @@ class Frame(App[int]):
         try:
             self.use_theme(name)
         except OllmError as error:
-            self.warnings.append(f"{error.message}; {error.hint}")
+            self.missing_theme, self.theme_problem = name, f"{error.message}; {error.hint}"
             self.use_theme(DEFAULT_THEME)
 
     def _begin_keys(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _COLOURS = (
 _QUIET = "text-muted"
 """The name of the colour `quiet` in stylesheets."""
 _LINE = re.compile(r"""(\w+):\s+["']?(#[0-9a-fA-F]{6}|true|false)["']?\s*(?:#.*)?""")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 # The colour cube and the greys of the 256 colours; the first 16 differ between terminals.
 _STEPS = (0, 95, 135, 175, 215, 255)
 _GREYS = tuple(range(8, 239, 10))
@@ -51,9 +53,15 @@ def load_theme(name: str) -> Theme:
                 f"{path}:{number} is not a colour", 'a line looks like: primary: "#8ab4f8"'
             )
         values[match[1]] = match[2]
-    missing = [colour for colour in _COLOURS if not values.get(colour, "").startswith("#")]
+    return made_theme(name, values)
+
+
+def made_theme(name: str, values: Mapping[str, str]) -> Theme:
+    """Return a theme of colours by name; `dark` is true or false. OllmError if one is missing."""
+    missing = [colour for colour in _COLOURS if not _COLOUR.fullmatch(values.get(colour, ""))]
     if missing:
-        raise OllmError(f"the theme {name!r} has no {missing[0]}", "every colour is needed")
+        hint = 'every colour is needed, such as "#8ab4f8"'
+        raise OllmError(f"the theme {name!r} has no {missing[0]}", hint)
     theme = Theme(name=name, primary=values["primary"], dark=values.get("dark") != "false")
     colours = {colour: values[colour] for colour in _COLOURS}
     return replace(theme, variables={_QUIET: colours.pop("quiet")}, **colours)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ollm_tui.headless import BESIDE_TURNS
 from tests.cli.conftest import OLLM, Run
 
 HELLO = [[{"text": "Hello "}, {"text": "there."}]]
@@ -67,15 +68,24 @@ def test_json_output_is_one_object_with_everything(run_ollm: Run) -> None:
     assert answer["status"] == "complete"
     assert answer["model"] == "scripted"
     assert answer["usage"]["outputTokens"] > 0
-    assert json.loads(run_ollm("sessions", "view", answer["sessionId"], "--json").stdout)
+    session = json.loads(run_ollm("sessions", "view", answer["sessionId"], "--json").stdout)
+    assert answer["context"]["tokens"] == session["metadata"]["tokenCount"] > 0
+    assert answer["context"]["window"] == session["window"] == 8192
+    assert answer["context"]["exact"] is False, "nobody has counted the answer"
+    shown = run_ollm("sessions", "view", answer["sessionId"]).stdout
+    assert f"context ≈{answer['context']['tokens']:,} of 8,192 tokens\n" in shown
 
 
 def test_stream_json_is_one_event_a_line_with_one_end(run_ollm: Run) -> None:
     done = run_ollm("-p", "Hi", "--output", "stream-json", script=HELLO)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     names = [event["event"] for event in events]
-    assert names == ["turn-started", "reply-started", "text", "text", "turn-finished"]
-    assert events[-1]["message"]["parts"][0]["text"] == "Hello there."
+    turn = [name for name in names if name not in BESIDE_TURNS]
+    assert turn == ["turn-started", "reply-started", "text", "text", "turn-finished"]
+    assert (names[0], names[-1]) == ("session-created", "session-saved")
+    assert names.index("message-recorded") < names.index("turn-started"), "on disk first"
+    [finished] = [event for event in events if event["event"] == "turn-finished"]
+    assert finished["message"]["parts"][0]["text"] == "Hello there."
 
 
 def test_a_conversation_is_continued(run_ollm: Run) -> None:

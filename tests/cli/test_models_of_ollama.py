@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 from tests.cli.conftest import Run
 from tests.stand_ins.ollama_server import OllamaServer
@@ -35,3 +36,27 @@ async def test_the_list_marks_what_leaves_the_machine(run_ollm: Run) -> None:
             run_ollm, "models", "info", "llama3.2", "--json", OLLAMA_HOST=server.url
         )
         assert json.loads(info.stdout)[0]["name"] == "llama3.2:latest"
+
+
+async def test_a_model_that_is_nowhere_is_not_answered_with_a_hint_to_pull_it(
+    run_ollm: Run,
+) -> None:
+    async with OllamaServer() as server:
+        done = await asyncio.to_thread(
+            run_ollm, "models", "pull", "no-such-model", OLLAMA_HOST=server.url
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ollm: Ollama finds no model no-such-model (https://ollama.com/search has the names)"
+    )
+
+
+async def test_a_hosted_provider_that_is_set_up_is_named_and_not_used(
+    run_ollm: Run, home: Path
+) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.yaml").write_text("providers:\n  anthropic: {}\n")
+    async with OllamaServer() as server:
+        done = await asyncio.to_thread(run_ollm, "-p", "Hi there", OLLAMA_HOST=server.url)
+    assert (done.returncode, done.stdout) == (0, "Hi there\n")
+    assert "anthropic is not on this machine: provider: anthropic in your settings" in done.stderr

@@ -157,7 +157,7 @@ async def _change(conversation: Conversation, action: str, detail: str) -> None:
             pass
     elif known and branch:
         key = branch[int(detail) % len(branch)].id
-        preview = conversation.preview(ContextChange(known, (key,)))
+        preview = await conversation.preview(ContextChange(known, (key,)))
         await conversation.change_context(ContextChange(known, (key,)))
         view = conversation.context()
         assert [item.mark for item in view.items] == [item.mark for item in preview.items]

@@ -8,6 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from itertools import pairwise
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from ollm_tui.core.provider import (
     Preparing,
     PromptMessage,
     ReasoningDelta,
+    RunningModel,
     StreamEvent,
     TextDelta,
     ToolCallArrived,
@@ -36,7 +38,7 @@ from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.ollama_models import shown_capabilities
 from tests.stand_ins.collected_events import ask, collect, joined, text_of, until_error
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
-from tests.stand_ins.ollama_server import MODEL, THINKER, OllamaServer, last_line, line
+from tests.stand_ins.ollama_server import EMBEDDER, MODEL, THINKER, OllamaServer, last_line, line
 from tests.stand_ins.openai_server import never_answer, reset_after, streaming
 
 Script = Sequence[Sequence[dict[str, Any]]]
@@ -278,7 +280,7 @@ async def test_what_had_arrived_is_kept_when_an_answer_breaks(
 
 
 async def test_a_stalled_server_is_given_up() -> None:
-    async with served(inactivity_seconds=0.05) as (provider, server):
+    async with served(inactivity_seconds=0.05, loading_seconds=0) as (provider, server):
         server.chat = never_answer
         with pytest.raises(Unavailable, match="sent nothing"):
             await collect(provider, ask("x", MODEL))
@@ -444,3 +446,83 @@ async def test_a_model_that_is_nowhere_is_not_answered_with_a_hint_to_pull_it() 
         await provider.close()
     assert isinstance(failed, ModelMissing)
     assert "pull" not in failed.hint
+
+
+CLOUD_MODEL = "gpt-oss:120b-cloud"
+
+
+async def test_a_cloud_model_that_is_refused_says_why() -> None:
+    async with OllamaServer() as server:
+        server.add_cloud_model(CLOUD_MODEL)
+        provider = Ollama(name="ollama", base_url=server.url, retry_seconds=0)
+        server.is_signed_in = False
+        _, unknown = await until_error(provider.stream(ask(model=CLOUD_MODEL)))
+        server.is_signed_in, server.may_use_cloud = True, False
+        _, refused = await until_error(provider.stream(ask(model=CLOUD_MODEL)))
+        await provider.close()
+    assert isinstance(unknown, AuthFailed)
+    assert unknown.hint.startswith("sign in with `ollama signin` or at https://ollama.com/")
+    assert isinstance(refused, AuthFailed)
+    assert "requires a subscription" in refused.message
+    assert "sign" not in refused.hint, "that would not help"
+
+
+async def test_a_model_that_shares_weights_runs_as_its_sibling() -> None:
+    async with OllamaServer() as server:
+        server.add_sibling("llama3.2-brief:latest", MODEL)
+        provider = Ollama(name="ollama", base_url=server.url)
+        await collect(provider, ask(model=MODEL, window=4096))
+        able = await provider.capabilities("llama3.2-brief")
+        other = await provider.capabilities(THINKER)
+        await collect(provider, ask(model="llama3.2-brief:latest", window=4096))
+        running = await provider.running()
+        await provider.unload("llama3.2-brief")
+        rest = await provider.running()
+        await provider.close()
+    assert (able.window, other.window) == (4096, None)
+    assert server.loads == 1
+    assert running == (
+        RunningModel(MODEL, ("llama3.2-brief:latest",), size_bytes=2_000_000_000, window=4096),
+    )
+    assert rest == ()
+
+
+async def test_every_request_treats_a_full_window_alike_so_that_nothing_is_loaded_again() -> None:
+    async with OllamaServer() as server:
+        provider = Ollama(name="ollama", base_url=server.url)
+        for _ in range(3):
+            await collect(provider, ask(model=MODEL, window=4096))
+        assert server.loads == 1
+        options = {"num_ctx": 4096}
+        body: Any = {"model": MODEL, "messages": [], "options": options, "shift": True}
+        async with httpx.AsyncClient() as another_program:
+            await another_program.post(f"{server.url}/api/chat", json=body)
+        assert server.loads == 2, "the stand-in does as the real server"
+        await provider.close()
+
+
+async def test_a_model_that_is_not_there_can_be_neither_deleted_nor_copied_nor_unloaded() -> None:
+    async with OllamaServer() as server:
+        provider = Ollama(name="ollama", base_url=server.url)
+        for change in (
+            provider.delete("nonesuch"),
+            provider.copy("nonesuch", "other"),
+            provider.unload("nonesuch"),
+        ):
+            with pytest.raises(ModelMissing) as caught:
+                await change
+            assert caught.value.hint == "/models lists all"
+        await provider.copy(MODEL, "other")
+        await provider.delete(MODEL)
+        await provider.close()
+    assert MODEL not in server.models and "other:latest" in server.models
+
+
+async def test_vectors_come_from_the_server_and_a_missing_model_is_named() -> None:
+    async with OllamaServer() as server:
+        provider = Ollama(name="ollama", base_url=server.url)
+        vectors = await provider.embed(EMBEDDER, ["one", "two words"])
+        with pytest.raises(ModelMissing):
+            await provider.embed("nonesuch", ["one"])
+        await provider.close()
+    assert [len(vector) for vector in vectors] == [3, 3]

@@ -184,3 +184,29 @@ def test_whatever_the_file_says_only_the_key_changes_or_nothing(
     assert [line for line in lines if line.startswith("#")] == [
         line for line in file.read_text().splitlines() if line.startswith("#")
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    (
+        ("", "extensions:\n  todo:\n    enabled: false\n"),
+        ("extensions:\n", "extensions:\n  todo:\n    enabled: false\n"),
+        (
+            "extensions:\n  a: {enabled: true}\n",
+            "extensions:\n  todo:\n    enabled: false\n  a: {enabled: true}\n",
+        ),
+        (
+            "extensions: {a: {enabled: true}}\n",
+            "extensions: {todo: {enabled: false}, a: {enabled: true}}\n",
+        ),
+        (
+            "extensions:\n  todo:\n    enabled: true\n",
+            "extensions:\n  todo:\n    enabled: false\n",
+        ),
+    ),
+)
+def test_an_entry_of_a_table_is_made_beside_the_others(file: Path, before: str, after: str) -> None:
+    file.write_text(before)
+    set_user_value(file, ("extensions", "todo", "enabled"), False)
+    assert file.read_text() == after
+    assert settings_of(file).extensions["todo"].enabled is False

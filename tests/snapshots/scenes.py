@@ -18,6 +18,7 @@ from tests.snapshots import (
     browser_scenes,
     compression_scenes,
     jobs_scenes,
+    project_scenes,
     search_scenes,
     tool_scenes,
 )
@@ -180,4 +181,7 @@ SCENES: Mapping[str, Scene] = {
     "approval": tool_scenes.asking,
     "activity": search_scenes.calendar,
     "recall": search_scenes.passages,
+    "tasks": project_scenes.tasks,
+    "servers": project_scenes.servers,
+    "suggestion": project_scenes.suggestion,
 }

@@ -86,7 +86,7 @@ class Filling(App[None]):
 
     def on_mount(self) -> None:
         for percent, gauge in zip(SHARES, self.query(Gauge), strict=True):
-            used = WINDOW * percent // 100
+            used = -(-WINDOW * percent // 100)
             system = min(used, 300)
             said = used - system
             parts = Parts(system=system, user=said // 3, assistant=said - said // 3)

@@ -49,6 +49,9 @@ class Ready(NamedTuple):
     def load(self) -> None:
         """All is loaded in tests."""
 
+    def note_opened(self) -> None:
+        """Memory is nobody's concern in tests."""
+
     def open_workspace(self) -> Workspace:
         return self.workspace
 

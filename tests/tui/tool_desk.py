@@ -23,7 +23,7 @@ from ollm_tui.core.tool import (
     Verdict,
 )
 from ollm_tui.engine.tools.conversation_tools import ToolKit
-from ollm_tui.providers.scripted import Step
+from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.tools.approval import Approval
@@ -94,7 +94,7 @@ class FakePolicy:
     kept: list[Decision] = field(default_factory=list[Decision])
 
     def judge(self, tool: str, action: Action, mode: ApprovalMode) -> Verdict:
-        if action.effect == "read":
+        if action.effect in ("none", "read"):
             return Verdict("allow", "reads within the project")
         if self.dangerous in action.subject:
             return Verdict("ask", "deletes without asking", dangerous=True)
@@ -158,7 +158,7 @@ def says(words: str) -> list[Step]:
 @asynccontextmanager
 async def tools_open(
     open_app: OpenApp,
-    script: Sequence[Sequence[Step]],
+    script: Sequence[Sequence[Step]] | Scripted,
     *tools: FakeTool,
     policy: FakePolicy | None = None,
     sandbox: str = SANDBOX,

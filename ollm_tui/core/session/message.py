@@ -70,6 +70,8 @@ class Attachment(Value, frozen=True, tag_field="type", tag="attachment"):
     content: str
     path: str | None = None
     trusted: bool = False
+    handle: str | None = None
+    """The name by which the model reads it in parts; None if it is sent whole."""
 
 
 class Retrieval(Value, frozen=True, tag_field="type", tag="retrieval"):

@@ -96,8 +96,10 @@ def _tokens(state: SessionState, messages: Iterable[Message]) -> tuple[int, ...]
         for entry in state.header.metadata.compression_history
         if entry.last is not None and entry.undone_at is None
     }
-    # A message that was too long to be sent is left out of the context from then on.
+    # A message that was too long to be sent is left out of the context from then on; after going
+    # back to an earlier state the mark may be gone, but no model has read it.
     left_out = frozenset(state.header.metadata.excluded)
+    window = state.header.window
     known: dict[str, int] = {}
     for message in messages:
         parent = state.parent(message.id)
@@ -106,5 +108,7 @@ def _tokens(state: SessionState, messages: Iterable[Message]) -> tuple[int, ...]
             before = compressed.get(parent, known.get(parent, 0))
         measured = message.usage.total_tokens if message.usage else 0
         length = 0 if message.id in left_out else sent_length(message)
-        known[message.id] = measured or before + length // _CHARACTERS_PER_TOKEN
+        after = before + length // _CHARACTERS_PER_TOKEN
+        is_too_long = window is not None and after > window
+        known[message.id] = measured or (before if is_too_long else after)
     return tuple(known.values())

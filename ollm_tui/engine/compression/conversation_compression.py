@@ -23,7 +23,6 @@ from ollm_tui.core.compression_events import (
     Draft,
     SnapshotTaken,
     StageReached,
-    SummaryArrived,
 )
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean
@@ -318,22 +317,24 @@ class ConversationCompression:
                         unused = event.snapshot_id
                     elif isinstance(event, CompressionDrafted):
                         unused = ""
-                    noted = self._noted(event, request)
-                    if not isinstance(noted, SummaryArrived):  # a piece of what arrives
-                        self._session.heard.publish(noted)
-                    yield noted
+                    yield self._told(self._noted(event, request))
             if running.stopped:
-                yield CompressionCancelled()
+                yield self._told(CompressionCancelled())
         except OllmError as error:
             kind = type(error).__name__
             failed = CompressionFailed(error=error.message, hint=error.hint, kind=kind)
-            yield self._noted(failed, request)
+            yield self._told(self._noted(failed, request))
         finally:
             log.info("compression ended", extra=where)
             if unused and self._drop_snapshot:
                 await self._drop_snapshot(unused)
             self._running = None
             self._can_hold = self._holds = False
+
+    def _told(self, event: AnyCompressionEvent) -> AnyCompressionEvent:
+        """Publish an event for outsiders; returns it."""
+        self._session.heard.publish(event)
+        return event
 
     def _noted(
         self, event: AnyCompressionEvent, request: CompressionRequest

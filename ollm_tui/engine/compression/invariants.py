@@ -126,7 +126,7 @@ def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> It
             continue
         if message.role == "user" and message.id not in sent_after:
             yield f"your message {message.id} is no longer sent"
-        elif earlier.tells(message.text) and not now.tells(message.text):
+        elif message.text and earlier.tells(message.text) and not now.tells(message.text):
             yield f"message {message.id} is not as it was"
         if (earlier.calls & _calls_in(message)) - now.calls:
             yield f"calls or results of message {message.id} are no longer sent"

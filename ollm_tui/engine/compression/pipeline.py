@@ -47,7 +47,7 @@ from ollm_tui.engine.compression.summary.summariser import (
     SummaryWriter,
 )
 from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
-from ollm_tui.engine.compression.summary.summary_trial import fitness, passes
+from ollm_tui.engine.compression.summary.summary_trial import SummaryTrial, fitness
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.services.redaction.redactor import Redactor
@@ -57,7 +57,7 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS_TO_SHRINK = 4
 """How often checkpoints that turn out too large are cut down before the draft is judged."""
-SHRINK_MORE = 0.9
+SHRINK_MORE = 0.97
 """Checkpoints are cut below the cap by this factor: a low estimate will be low again."""
 
 NOT_SMALLER = CompressionSkipped(
@@ -162,12 +162,11 @@ class Pipeline:
             context.choice, context.counter.text_tokens, limit, Redactor().redact
         )
 
-        async def trial() -> bool:
-            passed = await passes(summariser)
-            await context.counter.tried_summaries(passed=passed)
-            return passed
-
-        return SummaryWriter(summariser, None if fit == "fit" else trial)
+        if fit == "fit":
+            return SummaryWriter(summariser)
+        return SummaryWriter(
+            summariser, SummaryTrial(summariser, context.counter.remember_summaries)
+        )
 
     def _started(self, material: Material, plan: Plan) -> CompressionStarted:
         needs_model = bool(plan.fold) and self._writer.asks_model

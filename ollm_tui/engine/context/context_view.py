@@ -17,7 +17,14 @@ from ollm_tui.engine.context.budget import EXCHANGES_LOOKED_AT, Budget, rounded
 from ollm_tui.engine.context.prompt_assembly import FrozenPrompt, Section, digest
 from ollm_tui.engine.context.prompt_message import attached, pieces_of, recalled
 from ollm_tui.services.tokens.counter import TokenCounter
-from ollm_tui.services.tokens.prompt_count import Count, Group, Piece, PromptCount, shared_out
+from ollm_tui.services.tokens.prompt_count import (
+    GROUPS,
+    Count,
+    Group,
+    Piece,
+    PromptCount,
+    shared_out,
+)
 
 CompressesAt = Literal["trigger", "limit", "never"]
 """When the context is compressed unasked: at the trigger, when a prompt does not fit, or never."""
@@ -83,13 +90,39 @@ class ContextView:
         if self.writing:
             writing = Count(self.writing, "estimated")
             said.append(ContextItem("reply", "assistant", "being written", writing, writing))
-        # The system prompt gets the rest: what the template adds, and the mark for messages that
-        # are left out, belong to no other item. So the items add up to the count.
         others = [item for item in (*parts, *said) if item.key != "system"]
-        rest = self.count.tokens - sum(item.tokens.tokens for item in others)
-        system = Count(rest, self.count.source)
-        first = ContextItem("system", "system", SECTION_TITLES["system"], system, system)
-        return (first, *others)
+        return tuple(self._adding_up(others))
+
+    def _adding_up(self, others: list[ContextItem]) -> Iterator[ContextItem]:
+        """The system prompt and all other items, so that those of a group have its tokens.
+
+        The system prompt gets the rest: what the template adds, and the mark for messages that
+        are left out, belong to no other item. Where the others were estimated too high to leave
+        it anything, all are made smaller in proportion.
+        """
+        fitting = [*others]
+        for group in GROUPS:
+            places = [place for place, item in enumerate(others) if item.group == group]
+            weights = [others[place].tokens.tokens for place in places]
+            tokens = getattr(self.count.parts, group)
+            if group == "system":
+                own = self._own_tokens()
+                rest = tokens - sum(weights)
+                if rest < min(own, tokens):
+                    rest, *weights = shared_out(tokens, [own, *weights])
+                system = Count(rest, self.count.source)
+                yield ContextItem("system", group, SECTION_TITLES["system"], system, system)
+            elif sum(weights) != tokens:
+                weights = shared_out(tokens, weights)
+            for place, weight in zip(places, weights, strict=True):
+                fitting[place] = _resized(others[place], weight)
+        yield from fitting
+
+    def _own_tokens(self) -> int:
+        """The tokens of the text of the system prompt itself."""
+        sections = self.prompt.assembly.sections
+        own = next((section for section in sections if section.key == "system"), None)
+        return self.counter.message(_section_piece(own)).tokens if own else 0
 
     @cached_property
     def exchanges_left(self) -> int | None:
@@ -260,6 +293,14 @@ def _total(counter: TokenCounter, pieces: Sequence[Piece]) -> Count:
     counts = [counter.message(piece) for piece in pieces]
     worst = "estimated" if any(count.source == "estimated" for count in counts) else "exact"
     return Count(sum(count.tokens for count in counts), worst)
+
+
+def _resized(item: ContextItem, tokens: int) -> ContextItem:
+    """An item with other tokens; they are an estimate then."""
+    if tokens == item.tokens.tokens:
+        return item
+    now = Count(tokens, "estimated")
+    return item._replace(tokens=now, whole=now if item.whole == item.tokens else item.whole)
 
 
 def _worse(one: Count, other: Count) -> Count:

@@ -65,8 +65,10 @@ class _Run:
         """The messages in it, each with its weight."""
         return [Owner(key, said.size) for key, said in self.said]
 
-    def take_results(self, key: str, results: Iterable[PromptMessage]) -> None:
+    def take_results(self, key: str, results: Sequence[PromptMessage]) -> None:
         """Take the results that answer a call of this reply, one for each call."""
+        if not results:
+            return
         open_calls = {call.call_id for _, said in self.said for call in said.calls}
         open_calls -= {result.tool_call_id or "" for _, result in self.results}
         for result in results:
@@ -96,14 +98,28 @@ class Assembly:
         """The id of the last message."""
         self.messages: list[Message] = []
         """All messages of the branch but those in the system prompt, sent or not."""
-        self.pieces: list[Piece] = []
-        self.owners: list[tuple[Owner, ...]] = []
-        """For each piece the messages it is made of."""
+        self._pieces: list[Piece] = []
+        self._owners: list[tuple[Owner, ...]] = []
         self._runs: list[_Run] = []
+        self._unwritten: _Run | None = None
+        """The last run if messages were added to it since its pieces were written. It is written
+        when they are asked for: thousands of messages may be joined in it."""
         spoken = [section for section in self.sections if section.text]
         self._head = [section.text for section in spoken if not section.is_data]
         self._data = {section.key: Said(section.text) for section in spoken if section.is_data}
         self._write_head()
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """What is sent, in order."""
+        self._write()
+        return self._pieces
+
+    @property
+    def owners(self) -> list[tuple[Owner, ...]]:
+        """For each piece the messages it is made of."""
+        self._write()
+        return self._owners
 
     @property
     def prompt(self) -> tuple[PromptMessage, ...]:
@@ -133,7 +149,7 @@ class Assembly:
         if checkpoint := self._endings.get(message.id):
             run = self._run_for("checkpoint")
             run.said.append((checkpoint.id, Said(checkpoint_text(checkpoint))))
-            self._write(run)
+            self._unwritten = run
 
     def _is_sent(self, key: str) -> bool:
         """Whether a message is sent; one that a checkpoint covers only if the user pinned it."""
@@ -154,39 +170,45 @@ class Assembly:
             run = self._run_for(kind)
             run.said.append((message.id, said))
             run.take_results(message.id, said.results)
-            self._write(run)
+            self._unwritten = run
 
     def _add_results(self, run: _Run, key: str, said: Said) -> None:
         if run.kind == "reply":
             run.take_results(key, said.results)
-            self._write(run)
+            self._unwritten = run
 
     def _run_for(self, kind: Kind) -> _Run:
         """The run that a message of this kind belongs to: the last one, or a new one."""
         runs = self._runs
+        if runs and runs[-1].kind == kind != "checkpoint" and not runs[-1].results:
+            return runs[-1]
+        self._write()
         # A run without pieces is a reply of nothing but unanswered calls: it is not sent, so the
         # messages around it are neighbours.
-        while runs and runs[-1].kind != kind and runs[-1].start == len(self.pieces):
+        while runs and runs[-1].kind != kind and runs[-1].start == len(self._pieces):
             runs.pop()
         if not runs or runs[-1].kind != kind or runs[-1].results or kind == "checkpoint":
-            runs.append(_Run(kind, len(self.pieces)))
+            runs.append(_Run(kind, len(self._pieces)))
         return runs[-1]
 
-    def _write(self, run: _Run) -> None:
+    def _write(self) -> None:
         """Write the pieces of the last run, in place of those it had before."""
-        del self.pieces[run.start :]
-        del self.owners[run.start :]
+        run, self._unwritten = self._unwritten, None
+        if run is None:
+            return
+        del self._pieces[run.start :]
+        del self._owners[run.start :]
         write = {"user": self._user, "reply": self._reply, "checkpoint": self._checkpoint}
         written = list(write[run.kind](run))
-        before = self.pieces[-1].message.role if self.pieces else "system"
+        before = self._pieces[-1].message.role if self._pieces else "system"
         if written and run.kind != "user" and before not in ("user", "tool"):
-            ends_short = bool(self.pieces) and self.pieces[-1].group == "checkpoints"
+            ends_short = bool(self._pieces) and self._pieces[-1].group == "checkpoints"
             follows = ends_short and run.kind == "reply"
             filler = ("goes on", GOES_ON) if follows else ("left out", LEFT_OUT)
             written.insert(0, ((), Piece.of(*filler)))
         for owners, piece in written:
-            self.owners.append(owners)
-            self.pieces.append(piece)
+            self._owners.append(owners)
+            self._pieces.append(piece)
 
     def _user(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
         message = PromptMessage(
@@ -250,13 +272,13 @@ class Assembly:
         text = _joined(self._head)
         if text:
             message = PromptMessage(role="system", text=text)
-            self.pieces = [Piece.of(f"system:{digest(text)}", message)]
-            self.owners = [()]
+            self._pieces = [Piece.of(f"system:{digest(text)}", message)]
+            self._owners = [()]
         if self._data:
             run = _Run("user", int(bool(text)))
             run.said = list(self._data.items())
             self._runs = [run]
-            self._write(run)
+            self._unwritten = run
 
 
 class FrozenPrompt(NamedTuple):
@@ -297,12 +319,17 @@ def assemble(
     shortening: Shortening | None = None,
 ) -> Assembly:
     """The prompt of a branch from its beginning."""
-    known = {message.id for message in branch}
-    holding = shortening.within(known) if shortening else Shortening()
-    assembly = Assembly(sections, marks or Marks(), holding)
+    assembly = begin(sections, branch, marks or Marks(), shortening or Shortening())
     for message in branch:
         assembly.add(message)
     return assembly
+
+
+def begin(
+    sections: Sequence[Section], branch: Sequence[Message], marks: Marks, shortening: Shortening
+) -> Assembly:
+    """The prompt that the messages of a branch are to be added to."""
+    return Assembly(sections, marks, shortening.within({message.id for message in branch}))
 
 
 def _is_trusted(message: Message) -> bool:

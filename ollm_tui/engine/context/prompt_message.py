@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core.counts import counted
+from ollm_tui.core.cut_output import in_lines, reading_note
 from ollm_tui.core.provider import ChatRequest, Image, PromptMessage
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.core.session.message import (
@@ -35,6 +36,9 @@ FIRST_WORDS_CHARACTERS = 160
 
 ARGUMENT_CHARACTERS = 240
 """How long an argument of an old call may be before it is cut short."""
+
+BEGINNING_CHARACTERS = 500
+"""How much is sent of an attachment that the model reads in parts, to tell what it is."""
 
 _BACKTICKS = re.compile("`{3,}")
 
@@ -142,7 +146,13 @@ def pieces_of(
 
 
 def attached(attachment: Attachment) -> str:
-    """An attachment as the model sees it: its name, and the content in a fence."""
+    """An attachment as the model sees it: its name, and the content in a fence; of one that it
+    reads in parts, the beginning and how to read the rest."""
+    if attachment.handle:
+        lines = in_lines(attachment.content.removesuffix("\n"))
+        begins = lines[:BEGINNING_CHARACTERS].rsplit("\n", 1)[0]
+        note = reading_note(lines.count("\n") + 1, attachment.handle)
+        return f"{_fenced(attachment.name, begins)}\n{note}"
     return _fenced(attachment.name, attachment.content)
 
 
@@ -222,6 +232,8 @@ def _elided_data(part: Attachment | Retrieval, facts: str) -> str:
         return _fenced("from an earlier conversation", _elided(part.text, facts))
     if part.media_type.startswith("image/"):
         return f"[image {part.name} left out]"
+    if part.handle:
+        return attached(part)  # it is short already, and says how to read it
     return _fenced(part.name, _elided(part.content, facts))
 
 

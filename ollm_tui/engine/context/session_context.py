@@ -4,7 +4,7 @@ and the view of them."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -31,7 +31,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.compression.plan.material import Material
 from ollm_tui.engine.context.budget import Budget, BudgetRules
 from ollm_tui.engine.context.context_view import CompressesAt, ContextView, cost_of
-from ollm_tui.engine.context.prompt_assembly import Assembly, assemble
+from ollm_tui.engine.context.prompt_assembly import Assembly, assemble, begin
 from ollm_tui.engine.context.prompt_message import pieces_of, without_pictures
 from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.conversation_wishes import wanted_thinking
@@ -103,9 +103,10 @@ class _Made(NamedTuple):
     asked: str | None
     choice: ModelChoice
 
-    def is_still(self, header: Session, asked: str | None, choice: ModelChoice) -> bool:
-        """Whether nothing has changed since."""
-        return self.header is header and self.asked == asked and self.choice is choice
+    def is_still(self, other: _Made) -> bool:
+        """Whether nothing has changed between the two."""
+        is_same = self.header is other.header and self.choice is other.choice
+        return is_same and self.asked == other.asked
 
 
 class SessionContext:
@@ -150,9 +151,11 @@ class SessionContext:
     def _counter_of(self, choice: ModelChoice) -> TokenCounter:
         """The counter of a model: going back to a model finds what it has told."""
         key = (choice.provider.name, choice.model)
-        if key not in self._used:
-            self._used[key] = self._counters.counter(choice.provider, choice.model)
-        return self._used[key]
+        known = self._used.get(key)
+        # A thread that looks ahead may have made one in this moment: there is only one.
+        return known or self._used.setdefault(
+            key, self._counters.counter(choice.provider, choice.model)
+        )
 
     def use(self, choice: ModelChoice) -> None:
         """Assemble and count for another model from now on, or for another window."""
@@ -170,10 +173,17 @@ class SessionContext:
     @property
     def assembly(self) -> Assembly:
         """The assembled prompt; while a reply is written, the one that was sent."""
-        header, leaf = self._state.header, self.leaf
-        if self._assembly and self._made and self._made.is_still(header, self._asked, self.choice):
-            return self._assembly
-        self._made = _Made(header, self._asked, self.choice)
+        for _ in self._assembling():
+            pass
+        assert self._assembly is not None
+        return self._assembly
+
+    def _assembling(self) -> Iterator[None]:
+        """Assemble the prompt as it is now, with a pause after every few messages."""
+        made = self._makings()
+        if self._assembly and self._made and self._made.is_still(made):
+            return
+        header, leaf = made.header, self.leaf
         marks = self._marks(header)
         parts, short = sections(header, self.mode), _shortening(header)
         known = self._assembly
@@ -182,39 +192,55 @@ class SessionContext:
             # A checkpoint did not hold while one of its messages was missing. If that is among the
             # new ones it may hold now, and earlier messages are not sent: assemble everything.
             if new is not None and not any(message.id in self._covered for message in new):
+                self._made = made
                 for message in _seen_by(self.choice, new):
                     known.add(message)
-                return known
-        self._short, self._covered = short, short.covered
-        branch = self._state.branch(leaf) if leaf else ()
-        self._assembly = assemble(parts, _seen_by(self.choice, branch), marks, short)
-        self.read = 0
-        return self._assembly
+                return
+        branch = _seen_by(self.choice, self._state.branch(leaf) if leaf else ())
+        assembly = begin(parts, branch, marks, short)
+        for start in range(0, len(branch), PIECES_AT_A_TIME):
+            for message in branch[start : start + PIECES_AT_A_TIME]:
+                assembly.add(message)
+            yield
+        if made.is_still(self._makings()):  # nothing changed in the pauses
+            self._made, self._assembly = made, assembly
+            self._short, self._covered = short, short.covered
+            self.read = 0
+
+    def _makings(self) -> _Made:
+        return _Made(self._state.header, self._asked, self.choice)
+
+    async def prepare(self) -> None:
+        """Assemble and count the context piece by piece: a long history must not hold up the keys.
+        Afterwards its count and its view cost little."""
+        for _ in self._assembling():
+            await asyncio.sleep(0)
+        pieces, known = list(self.assembly.pieces), self._counted
+        is_known = known and known.version == self.counter.version
+        counted = known.pieces if known and is_known and known.assembly is self.assembly else 0
+        for start in range(counted, len(pieces), PIECES_AT_A_TIME):
+            self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
+            await asyncio.sleep(0)
 
     def count(self) -> PromptCount:
         """The tokens of the prompt, without waiting: estimated where they are not known."""
         assembly, counter, tools = self.assembly, self.counter, self.tools
         pieces, known = assembly.pieces, self._counted
         last = pieces[-1] if pieces else None
-        if known and (known.version, known.assembly) == (counter.version, assembly):
-            if known.tools is tools and _begins_with(pieces, known):
-                count = counter.extended(known.tokens, *pieces[known.pieces :])
-                if count is known.tokens:
-                    return count
-            else:
-                count = counter.count(pieces, tools)
-        else:
-            count = counter.count(pieces, tools)
+        count: PromptCount | None = None
+        is_known = known and (known.version, known.assembly) == (counter.version, assembly)
+        if known and is_known and known.tools is tools and _begins_with(pieces, known):
+            count = counter.extended(known.tokens, *pieces[known.pieces :])
+            if count is known.tokens:
+                return known.tokens
+        count = count or counter.count(pieces, tools)
         self._counted = _Counted(assembly, len(pieces), last, tools, counter.version, count)
         return count
 
     async def settle(self) -> None:
         """Count exactly what was only estimated, by a vocabulary if need be."""
-        pieces = list(self.assembly.pieces)
-        for start in range(0, len(pieces), PIECES_AT_A_TIME):
-            self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
-            await asyncio.sleep(0)  # a long history must not hold up the keys
-        await self.counter.settle(self.view().beside_the_prompt())
+        await self.prepare()
+        await self.counter.settle(await asyncio.to_thread(self.view().beside_the_prompt))
         await self.counter.settle(self.assembly.pieces, self.tools)
         await self.recount()
 

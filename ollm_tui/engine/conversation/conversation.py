@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -97,16 +98,16 @@ class Conversation(HeldSession):
         )
         # Hooks and tools change the metadata in the middle of a turn, where `change_metadata` of
         # this class refuses: they get the one of the session.
-        self._hooks = ConversationHooks(
-            self, ConversationNotes(self, super().change_metadata), hooks
-        )
+        in_turn = self._notes_in_turn = ConversationNotes(self, super().change_metadata)
+        self.hooks = ConversationHooks(self, in_turn, hooks)
+        """Runs the user's hooks, and takes what extensions add to prompts."""
         self.compression = ConversationCompression(
             self,
             self._context,
             settings,
             self.check_free,
             self.snapshots.before,
-            self._hooks.run,
+            self.hooks.run,
             self.snapshots.drop,
         )
         self.tools = ConversationTools(
@@ -115,7 +116,8 @@ class Conversation(HeldSession):
             settings,
             super().change_metadata,
             self.snapshots.before,
-            self._hooks.run,
+            self.hooks.run,
+            self._touch,
         )
         # Only now: the tools need the snapshots, which remember the files that tools change.
         self.snapshots.files = self.tools.file_versions
@@ -123,6 +125,9 @@ class Conversation(HeldSession):
         """Whether a prompt that is too long fails, or has the context compressed first."""
         self.recall: Callable[[str], Awaitable[tuple[Retrieval, ...]]] | None = None
         """Finds the passages of earlier sessions that are sent along with a message; None: none."""
+        self.when_touched: Callable[[ConversationNotes, Sequence[str]], Awaitable[None]] | None
+        """Adds what the context needs once files were touched, by their paths; None: nothing."""
+        self.when_touched = None
         self.goals = ConversationGoals(self)
         self.notes = ConversationNotes(self)
         self.wishes = ConversationWishes(self)
@@ -151,13 +156,29 @@ class Conversation(HeldSession):
         """A view of what the model sees: how much of the window it takes, and with what."""
         return self._context.view()
 
-    def preview(self, change: AnyContextChange) -> ContextView:
-        """The context as a change would make it. UsageError for an unknown message."""
-        return self._context.view_as(self._context.changed(change)[0])
+    async def prepare(self) -> None:
+        """Assemble and count the context in small steps; afterwards `context` takes no time."""
+        await self._context.prepare()
 
-    def preview_model(self, choice: ModelChoice) -> ContextView:
-        """The context as it would be for another model."""
-        return self._context.view_as(choice=choice)
+    async def context_items(self) -> ContextView:
+        """The same view with its items made already, in small steps and in a thread: a long
+        history must not hold up the keys."""
+        await self._context.prepare()
+        view = self._context.view()
+        await asyncio.to_thread(lambda: view.items)
+        return view
+
+    async def preview(self, change: AnyContextChange) -> ContextView:
+        """The context as a change would make it. UsageError for an unknown message."""
+        metadata, _ = self._context.changed(change)
+        view = await asyncio.to_thread(self._context.view_as, metadata)
+        await asyncio.to_thread(lambda: view.items)
+        return view
+
+    async def preview_model(self, choice: ModelChoice) -> ContextView:
+        """The context as it would be for another model. In a thread: everything is counted anew
+        with another vocabulary."""
+        return await asyncio.to_thread(self._context.view_as, choice=choice)
 
     async def change_context(self, change: AnyContextChange) -> MarksRestored:
         """Pin, leave out or fold messages, in one record. Returns the change that undoes it.
@@ -238,7 +259,8 @@ class Conversation(HeldSession):
         It may have attachments, or consist of them; their content is data. UsageError while the
         model answers; nothing is recorded then.
         """
-        return self._ask(text, attachments, self.state.header.head, self._stoppable_turn())
+        asked = partial(self._asked, text, attachments, self.state.header.head)
+        return self._answer(asked, self._stoppable_turn())
 
     def edit(
         self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
@@ -248,21 +270,22 @@ class Conversation(HeldSession):
         message = self._message(message_id)
         if message.role != "user":
             raise UsageError("only your own messages can be edited", "regenerate the reply instead")
-        parent_id = self.state.parent(message_id)
-        return self._ask(text, attachments, parent_id, self._stoppable_turn())
+        asked = partial(self._asked, text, attachments, self.state.parent(message_id))
+        return self._answer(asked, self._stoppable_turn())
 
-    async def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
+    def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
         """Have the last reply, or a given one, written again; the old one stays as a sibling.
         UsageError if there is none."""
+        return self._answer(partial(self._asked_before, message_id), self._stoppable_turn())
+
+    async def _asked_before(self, message_id: str | None, _stoppable: Stoppable) -> Message:
+        """The question that a reply answers, by default the last one."""
         step = message_id or self.state.header.head
         while step is not None and self._message(step).role != "user":
             step = self.state.parent(step)
         if step is None:
             raise UsageError("there is no reply to write again", "send a message first")
-        answer = self._answer(self.state[step], self._stoppable_turn())
-        async with aclosing(answer) as events:
-            async for event in events:
-                yield event
+        return self.state[step]
 
     def go_on(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """Have the model go on with an answer that was stopped or cut off, as a message of its
@@ -293,7 +316,7 @@ class Conversation(HeldSession):
         self._stoppable.stop()
         if not self._turn:
             self.compression.stop()
-            self._hooks.stop()
+            self.hooks.stop()
 
     def _stoppable_turn(self) -> Stoppable:
         """What stops the next turn; one that runs keeps its own."""
@@ -301,14 +324,14 @@ class Conversation(HeldSession):
             self._stoppable = Stoppable()
         return self._stoppable
 
-    async def _ask(
+    async def _asked(
         self,
         text: str,
         attachments: Sequence[Attachment],
         parent_id: str | None,
         stoppable: Stoppable,
-    ) -> AsyncGenerator[AnyTurnEvent, None]:
-        self.check_free()
+    ) -> Message:
+        """Record a message of the user and return it."""
         words = clean(text)
         data = tuple(_as_data(attachment) for attachment in attachments)
         if not (words.strip() or data):
@@ -322,13 +345,15 @@ class Conversation(HeldSession):
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         # Before the model is asked: a turn that fails keeps the user's words.
         await self._add(message, words if said else data[0].content)
-        async with aclosing(self._answer(message, stoppable)) as events:
-            async for event in events:
-                yield event
+        await self._touch([each.path for each in data if each.path])
+        return message
 
     async def _answer(
-        self, question: Message, stoppable: Stoppable
+        self, ask: Callable[[Stoppable], Awaitable[Message]], stoppable: Stoppable
     ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """The events of a turn; `ask` gives the question, and may record it first."""
+        self.check_free()
+        question = await ask(stoppable)
         self.check_free()
         turn = self._turn = Turn(
             self._recorder,
@@ -343,6 +368,7 @@ class Conversation(HeldSession):
         try:
             self._context.begin_turn(question)
             self.tools.begin_turn(question.text)
+            await self._context.prepare()
             await self.tools.ready()
             for notice in self._saving_notices():
                 yield notice
@@ -365,15 +391,20 @@ class Conversation(HeldSession):
                         self.heard.publish(event)
                     yield event
             await self.snapshots.check_thresholds(refused)
-            await self._hooks.after_turn(reply)
+            await self.hooks.after_turn(reply)
         finally:
             self._end_turn()
+
+    async def _touch(self, paths: Sequence[str]) -> None:
+        """Let the context follow where tools and attachments lead, in the middle of a turn."""
+        if self.when_touched and paths:
+            await self.when_touched(self._notes_in_turn, paths)
 
     def _check_of(self, question: Message, last: Message) -> PromptCheck:
         """The check of the prompt that ends with `last`; hooks run before the first of a turn."""
         self._context.begin_turn(last)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
-        prepare = self._hooks.before_turn if last is question else None
+        prepare = self.hooks.before_turn if last is question else None
         return PromptCheck(self._context, last, make_room, self._narrow, prepare)
 
     async def _narrow(self, window: int) -> None:

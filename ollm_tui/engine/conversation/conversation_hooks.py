@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.session.context_entry import ContextEntry
@@ -24,6 +25,8 @@ class ConversationHooks:
         self._hooks = hooks
         self._is_new = True
         self._running: Stoppable | None = None
+        self.further: Callable[[], Awaitable[Sequence[ContextEntry]]] | None = None
+        """What extensions add to the next prompt; None: nothing."""
 
     async def before_turn(self, question: Message) -> None:
         """Run the hooks before a turn; before the first one here, also those of the session."""
@@ -32,6 +35,8 @@ class ConversationHooks:
             self._is_new = False
             await self.run("session-start", isResumed=question.parent_id is not None)
         await self.run("before-turn", messageId=question.id, text=question.text)
+        if self.further:
+            await self._take_further(await self.further())
 
     async def after_turn(self, reply: Message | None) -> None:
         """Run the hooks after a turn, also one that was stopped or failed; None had no reply."""
@@ -64,6 +69,13 @@ class ConversationHooks:
         }
         for answer in await self._hooks.run(event, about_session | facts):
             await self._take(self._hooks, answer)
+
+    async def _take_further(self, entries: Sequence[ContextEntry]) -> None:
+        """Replace what extensions added to the last prompt; names that others use stay theirs."""
+        old = {entry.key for entry in self._notes.all if entry.source == "extension"}
+        taken = {entry.key for entry in self._notes.all} - old
+        new = [entry for entry in entries if entry.key not in taken]
+        await self._notes.replace(old - {entry.key for entry in new}, new)
 
     async def _take(self, hooks: Hooks, answer: HookAnswer) -> None:
         """Add the entries a hook answered with; one under a key that others use is left out."""

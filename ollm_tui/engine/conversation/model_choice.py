@@ -14,6 +14,7 @@ from ollm_tui.core.errors import OllmError, ProviderError, UsageError
 from ollm_tui.core.model_card import ModelCard
 from ollm_tui.core.provider import (
     Capabilities,
+    ChangesRegions,
     MayBeAbsent,
     Missed,
     ModelInfo,
@@ -25,6 +26,8 @@ from ollm_tui.core.provider import (
 )
 from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Session
+from ollm_tui.engine.conversation.model_store import ModelStore
+from ollm_tui.engine.conversation.regions import is_region
 from ollm_tui.settings.schema import ModelSettings, Settings
 
 AUTOMATIC_WINDOW = 8192
@@ -70,6 +73,8 @@ class ModelChoice(NamedTuple):
     """The provider that would have been chosen, had it been there."""
     card: ModelCard | None = None
     """What is known of the model without asking, with its prices."""
+    unused: str = ""
+    """The one hosted provider that is set up and was not named, so that it is not used."""
 
     def priced(self, usage: Usage | None) -> Usage | None:
         """What an answer took, with its cost; what this machine answers is free."""
@@ -82,9 +87,11 @@ class ModelChoice(NamedTuple):
     @property
     def reason(self) -> str:
         """Why this model answers and not another, in words; empty if there is nothing to say."""
-        if not self.missed or not self.missed.why:
-            return ""
-        return f"{self.missed.why}; {self.model} on {self.provider.name} answers"
+        answers = f"{self.model} on {self.provider.name} answers"
+        if self.unused:
+            use = f"provider: {self.unused} in your settings uses it, or F7"
+            return f"{answers}; {self.unused} is not on this machine: {use}"
+        return f"{self.missed.why}; {answers}" if self.missed and self.missed.why else ""
 
 
 class ProviderOffer(NamedTuple):
@@ -110,6 +117,8 @@ class ModelChooser:
         self._providers = providers
         self._offer_seconds = offer_seconds
         self._offered: dict[str, ProviderOffer] = {}
+        self.store = ModelStore(settings, providers)
+        """The models on this machine: to fetch, delete and unload them."""
 
     @property
     def names(self) -> list[str]:
@@ -146,7 +155,34 @@ class ModelChooser:
             remote_host=await _remote_host(chosen, name),
             missed=missed,
             card=_own_prices(wishes) or (able.card if able else None),
+            unused="" if provider or model else self._unused(),
         )
+
+    @property
+    def regional(self) -> dict[str, str | None]:
+        """The providers with a region, and the one that the settings say."""
+        named = self._settings.providers.items()
+        return {name: each.region for name, each in named if each.kind_for(name) == "bedrock"}
+
+    async def use_region(self, provider: str, region: str) -> None:
+        """Have a provider answer in another region from now on. UsageError if it has none."""
+        if not is_region(region):
+            raise UsageError(f"{region!r} is no region", "they look like eu-central-1")
+        if isinstance(self._providers, ChangesRegions):
+            await self._providers.use_region(provider, region)
+
+    async def named(self, words: str, current: Provider | None) -> tuple[str | None, str]:
+        """The provider and the model that words mean: PROVIDER/MODEL, or a model of the provider
+        that answers now; the provider is None where it has to be found."""
+        name, _, model = words.partition("/")
+        if model and name in self._providers.names():
+            return name, model
+        try:
+            offered = await current.list_models() if current else ()
+        except ProviderError:  # its models are not known now, but others' may be
+            offered = ()
+        is_offered = any(info.is_called(words) for info in offered)
+        return current.name if current and is_offered else None, words
 
     async def destination(self, provider: str | None, model: str | None) -> str | None:
         """The machine that would get what is said, as far as it can be told; None if it is this
@@ -198,18 +234,32 @@ class ModelChooser:
 
     async def capabilities(self, provider: str, model: str) -> Capabilities:
         """What a model can do on a provider. UsageError or ProviderError."""
-        return await (await self._providers.get(provider)).capabilities(model)
+        able = await (await self._providers.get(provider)).capabilities(model)
+        return replace(able, card=_own_prices(self._wishes(model)) or able.card)
 
     async def _offer(self, name: str) -> ProviderOffer:
         try:
             async with asyncio.timeout(self._offer_seconds):
                 provider = await self._providers.get(name)
-                return ProviderOffer(name, await provider.list_models())
+                models = await provider.list_models()
+            return ProviderOffer(name, tuple(map(self._with_own_prices, models)))
         except TimeoutError:
             waited = f"no answer within {self._offer_seconds:g} seconds"
             return ProviderOffer(name, error=waited, hint="try again in a moment")
         except OllmError as error:
             return ProviderOffer(name, error=error.message, hint=error.hint)
+
+    def _with_own_prices(self, info: ModelInfo) -> ModelInfo:
+        own = _own_prices(self._wishes(info.name))
+        return replace(info, card=own) if own else info
+
+    def _unused(self) -> str:
+        """The only provider of the settings, if it is a hosted one that they do not choose."""
+        named = self._settings.providers
+        if self._settings.provider != "auto" or len(named) != 1:
+            return ""
+        [(name, settings)] = named.items()
+        return "" if settings.stays_here(name) else name
 
     def _wishes(self, model: str) -> ModelSettings:
         """What the settings say about a model, under any of its names."""

@@ -40,6 +40,10 @@ COUNTED_TIMES = 12
 
 _NUMBERING = re.compile(rf"\A(?:{LIST_ITEM.pattern}|\s*\|\s*\d+\s*(?=\|))")
 """The mark or number of an item, or the number of a row in the first cell of a table."""
+_COUNTED_LINE = re.compile(
+    r"(?i)\A\W*((?:re)?try|attempt|iteration|round)\W{1,3}\d+\s*[:.)–—-]\s+(?=(?:\S+\s+){4})"
+)
+"""A try and its number before a sentence: Attempt 3: that did not work either."""
 _HEADING = re.compile(r"\s*#{1,6}\s|\s*(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__):?\s*\Z")
 _DIGITS = re.compile(r"\d+")
 _SPACES = re.compile(r"[^\S\n]+")
@@ -171,7 +175,7 @@ def _without_number_of_heading(line: str) -> str:
 
 def _without_numbering(line: str) -> str:
     """Return a line without what numbers it, so that an item under new numbers is the same."""
-    bare = _NUMBERING.sub("", line).strip()
+    bare = _COUNTED_LINE.sub(r"\1 ", _NUMBERING.sub("", line)).strip()
     return f"{bare}\n" if bare else ""
 
 

@@ -25,6 +25,8 @@ MOST_TOOLS = 64
 
 _NUMBERING = re.compile(r"^\s*\d+[\t:|→ -]\s?", re.MULTILINE)
 """The number that editors and cat -n put before a line."""
+_LOCATION = re.compile(r"^[\w./-]+\.\w+:\d+:", re.MULTILINE)
+"""A place in a file: the same places are the same find, however the search was spelled."""
 
 
 @dataclass(slots=True)
@@ -32,6 +34,8 @@ class _Streak:
     """The last answer of a tool, and how often it came in a row."""
 
     answer: str
+    """Without the words of the call."""
+    whole: str
     first: Call
     times: int = 1
     calls_differ: bool = False
@@ -50,11 +54,13 @@ class SameAnswers:
     def add(self, call: Call, answer: Answer) -> bool:
         """Add an answer; return whether it repeats the tool's last one."""
         streak = self._streaks.get(call.name)
-        if streak and streak.answer == answer.plain_digest:
+        found_again = streak and streak.whole == answer.digest and _LOCATION.search(answer.text)
+        if streak and (found_again or streak.answer == answer.plain_digest):
             first = streak.first
             about_same = answer.is_full and call.is_about_the_same(first)
             if (
-                about_same
+                found_again
+                or about_same
                 or call.is_like(first)
                 or (len(answer.text) >= TELLING and call.has_arguments_of(first))
                 or (call.place == first.place and not answer.is_full and answer.fails)
@@ -64,7 +70,7 @@ class SameAnswers:
                 return True
         if streak is None and len(self._streaks) >= MOST_TOOLS:
             del self._streaks[next(iter(self._streaks))]
-        self._streaks[call.name] = _Streak(answer.plain_digest, call)
+        self._streaks[call.name] = _Streak(answer.plain_digest, answer.digest, call)
         return False
 
     def times(self, tool: str) -> int:

@@ -22,6 +22,8 @@ PATIENCE = 3
 """Factor of the limit for failures after changes: each change was a new idea, if a small one."""
 MOST_POLLS = 30
 """Unchanged answers in a row that are accepted while something is under way."""
+MOST_LOOKS = 20
+"""The same for a command that sleeps and looks: what it shows may be a log that nobody writes."""
 PATIENT_POLLS = 4
 """Factor of the limit for unchanged answers where nothing says that something is under way, but the
 model waits between them by calls of their own."""
@@ -191,7 +193,9 @@ class ToolCalls:
         if len(self._polls) >= REMEMBERED:
             self._polls.clear()
         self._polls[call.shape] = _Poll(call.digest, answer.digest, times)
-        if call.sleeps or _is_under_way(call, answer):
+        if call.runs_code and call.waits and waiting.says_under_way(answer.text):
+            most = MOST_LOOKS
+        elif call.sleeps or _is_under_way(call, answer):
             most = MOST_POLLS
         elif call.waits and last and last.call == call.digest:
             most = unsure(limit)

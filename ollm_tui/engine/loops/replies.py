@@ -18,6 +18,8 @@ ALIKE = 0.9
 _COUNTED = re.compile(r"(?:attempt|try|retry|retrying|iteration|time)s?\W*", re.IGNORECASE)
 """A word whose number only says how often the same was tried."""
 _NUMBER = re.compile(r"\W*\d+(?:st|nd|rd|th|/\d+)?\W*")
+_NUMBERS_REPLY = re.compile(r"\W*(?:[^\W\d]+ )?#?\d+\W*[.:)]\W*")
+"""The number of a reply at its beginning: Step 3: …"""
 _NUMBERING = frozenset(("number", "no", "nr", "#"))
 _TELLING = re.compile(r"\d|\w[./_:\\]\w")
 """Part of a number, file name or code: replies that differ in these say different things."""
@@ -37,11 +39,11 @@ class Reply(NamedTuple):
     def of(cls, text: str) -> Reply:
         """Normalise a reply."""
         words, _, between = steady(text)
-        for at, word in enumerate(words[1:], start=1):
-            if (
-                not word.isalpha()
-                and _NUMBER.fullmatch(word)
-                and _counts(words[:at], words[at + 1 :])
+        for at, word in enumerate(words):
+            if word.isalpha() or not _NUMBER.fullmatch(word):
+                continue
+            if _NUMBERS_REPLY.fullmatch(" ".join(words[: at + 1][:3])) or (
+                at and _counts(words[:at], words[at + 1 :])
             ):
                 words[at] = GONE
         bare = [word.strip(_ORNAMENTS) or word for word in words]

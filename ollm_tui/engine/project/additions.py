@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.tool import Tool
 from ollm_tui.engine.tools.tool_selection import ToolSelection
 
@@ -58,6 +59,10 @@ class Additions:
     async def checked(self, tool: str, output: str) -> str:
         """What the model gets of an output, after extensions have looked at it."""
         return await self.extensions.checked(tool, output) if self.extensions else output
+
+    async def context(self) -> Sequence[ContextEntry]:
+        """What extensions add to the next prompt."""
+        return await self.extensions.context() if self.extensions else ()
 
     @property
     def _parts(self) -> tuple[McpServers | ExtensionHost, ...]:

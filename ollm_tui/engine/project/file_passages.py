@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ollm_tui.core.errors import StoreError
+from ollm_tui.core.errors import OllmError, StoreError
 from ollm_tui.core.session.graft import passage_of_file
 from ollm_tui.core.session.message import Attachment
+from ollm_tui.engine.project.meaning import Meaning
 from ollm_tui.engine.project.project_context import ProjectContext
+from ollm_tui.engine.project.search_model import SearchModels
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.storage.sessions.session_store import SessionStore
 
@@ -37,7 +40,9 @@ class FoundInFile(NamedTuple):
 class FilePassages:
     """Searches the files of a project in a thread, one search after the other."""
 
-    def __init__(self, project: ProjectContext, store: SessionStore) -> None:
+    def __init__(self, project: ProjectContext, store: SessionStore, models: SearchModels) -> None:
+        """`models` finds the model that compares meanings; one elsewhere never gets files."""
+        self._models = models
         self._project = project
         self._store = store
         self._searching = asyncio.Lock()
@@ -45,20 +50,38 @@ class FilePassages:
     async def find(self, words: str) -> list[FoundInFile]:
         """Return the passages that answer words best. StoreError."""
         paths = await self._project.files.paths()
+        vector = await self._vector(words)
         async with self._searching:
             try:
-                found = await asyncio.to_thread(self._search.search, paths, words, MOST)
+                found = await asyncio.to_thread(self._search.search, paths, words, MOST, vector)
             except OSError as error:
                 reason = error.strerror or str(error)
                 raise StoreError(f"the files cannot be searched: {reason}", "try again") from error
+        # What was read now is found by meaning the next time.
+        self._meaning.wake()
         return [
             FoundInFile(each.name, each.text, round(careful_estimate(each.text))) for each in found
         ]
 
     async def close(self) -> None:
         """Close the index, if there is one."""
+        if "_meaning" in vars(self):
+            await self._meaning.close()
         if "_search" in vars(self):
             await asyncio.to_thread(self._search.close)
+
+    async def _vector(self, words: str) -> Sequence[float]:
+        try:
+            return await self._meaning.vector(words)
+        except OllmError:
+            return ()  # the settings name a model that makes none: the search in sessions says so
+
+    @cached_property
+    def _meaning(self) -> Meaning:
+        async def nothing() -> None:
+            """Files are read by each search."""
+
+        return Meaning(self._models, lambda: self._search, nothing)
 
     @cached_property
     def _search(self) -> FileSearch:

@@ -43,6 +43,8 @@ LOOKED_AT = 60
 """Hits among which the best passages are chosen."""
 MOST = 20
 """Passages that are returned at most."""
+SOON_SECONDS = 0.05
+"""How long a search waits for what its words mean before it looks for other forms of them."""
 WITHIN_SECONDS = 2.0
 """How long a message may wait for passages that are sent along unasked."""
 COVERED, CLOSE = 0.5, 0.5
@@ -157,9 +159,14 @@ class History:
         asking = asyncio.create_task(self.meaning.vector(meant or asked_text(query)))
         try:
             find = partial(self._index.search, query, limit=limit, order=order, room=room)
-            found = find()
-            while results := await self._in_thread(partial(next, found, None)):
+            by_words = find()
+            if results := await self._in_thread(partial(next, by_words, None)):
                 yield results
+            # A vector that comes soon makes the other searches by words superfluous.
+            await asyncio.wait({asking}, timeout=SOON_SECONDS)
+            if not (asking.done() and await _given(asking)):
+                while results := await self._in_thread(partial(next, by_words, None)):
+                    yield results
             if vector := await _given(asking):
                 found = find(vector=vector)
                 while results := await self._in_thread(partial(next, found, None)):

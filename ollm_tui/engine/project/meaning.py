@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.engine.project.search_model import SearchModel, SearchModels
-
-if TYPE_CHECKING:
-    from ollm_tui.services.search.searching import HistorySearch
 
 log = logging.getLogger(__name__)
 
@@ -25,13 +22,29 @@ ASKED_SECONDS = 5.0
 Vector = Sequence[float]
 
 
+class HasVectors(Protocol):
+    """What is compared by meaning: the history, or the files of a project."""
+
+    def without_vectors(self, model: str) -> list[int]:
+        """Return the numbers of what has no vector of a model."""
+        ...
+
+    def pieces(self, numbers: Sequence[int]) -> dict[int, list[str]]:
+        """Return the texts to make vectors of."""
+        ...
+
+    def add_vectors(self, model: str, made: Mapping[int, Sequence[Vector]]) -> None:
+        """Keep the vectors that were made."""
+        ...
+
+
 class Meaning:
-    """Keeps the vectors of a history up to date, as long as there is a model that makes them."""
+    """Keeps the vectors of an index up to date, as long as there is a model that makes them."""
 
     def __init__(
         self,
         models: SearchModels,
-        index: Callable[[], HistorySearch],
+        index: Callable[[], HasVectors],
         refresh: Callable[[], Awaitable[None]],
     ) -> None:
         self._models = models

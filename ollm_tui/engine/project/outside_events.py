@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
 from ollm_tui.core import clock
+from ollm_tui.core.compression_events import SummaryArrived
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.events import ReasoningArrived, TextArrived
+from ollm_tui.core.events import (
+    AnyTurnEvent,
+    ReasoningArrived,
+    SnapshotEvent,
+    StoreEvent,
+    TextArrived,
+)
 from ollm_tui.core.session.encoding import to_tree
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.tool_events import ToolOutputArrived
+from ollm_tui.settings.schema import TURN_HOOKS
 
-DELTAS = (TextArrived, ReasoningArrived, ToolOutputArrived)
+if TYPE_CHECKING:  # most users have no hooks
+    from ollm_tui.services.hooks import Hooks
+
+DELTAS = (TextArrived, ReasoningArrived, ToolOutputArrived, SummaryArrived)
 """Pieces of what arrives, many a second: only `--output stream-json` has them."""
+
+ALL_EVENTS: tuple[type[msgspec.Struct], ...] = tuple(
+    dict.fromkeys(
+        (*get_args(StoreEvent), *get_args(SnapshotEvent), *get_args(AnyTurnEvent)),
+    )
+)
+"""Every event there is, those of the store and of snapshots first."""
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +71,31 @@ class OutsideEvents:
         tree = {"at": clock.now(), "sessionId": session_id, **event_tree(event)}
         for listener in tuple(self._listeners):
             listener(tree)
+
+
+class EventHooks:
+    """Runs the user's hooks for events of the store, of snapshots, compressions and loops, one
+    after the other. Nobody waits for them, and what they print is not used."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
+        self._events = frozenset(hook.event for hook in hooks.all) - TURN_HOOKS
+        self._last: asyncio.Future[None] | None = None
+
+    def take(self, tree: dict[str, Any]) -> None:
+        """Run the hooks of an event after those of the events before it."""
+        if tree["event"] in self._events:
+            self._last = asyncio.ensure_future(self._run(tree, self._last))
+
+    async def close(self) -> None:
+        """Wait for the hooks that run."""
+        if self._last:
+            await asyncio.wait({self._last})
+
+    async def _run(self, tree: dict[str, Any], before: asyncio.Future[None] | None) -> None:
+        if before:
+            await asyncio.wait({before})
+        await self._hooks.run(tree["event"], tree)
 
 
 class EventsFile:

@@ -6,32 +6,30 @@ Instructions are used only after the user has agreed to them, and only as they w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError, UsageError
-from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import INSTRUCTIONS
 from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
+from ollm_tui.engine.project.instructions import InstructionFiles, Instructions, entry_key
 from ollm_tui.engine.project.project_state import active_tasks, recent_errors
 from ollm_tui.services.files.git_program import git_state
-from ollm_tui.services.safety.project_trust import Trust, Verdict, digest_of
+from ollm_tui.services.safety.project_trust import Trust, Verdict
 from ollm_tui.services.tasks.project_tasks import ProjectTasks
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
+from ollm_tui.services.topic import Topic
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.files.beneath import Beneath
 
 if TYPE_CHECKING:
     from ollm_tui.services.files.project_files import ProjectFiles
 
-INSTRUCTION_FILES = ("AGENTS.md", ".ollm/OLLM.md")
-LARGEST_BYTES = 100_000
-"""The size up to which a file of instructions is read."""
 INSTRUCTIONS_PRIORITY = 90
 TREE, GIT, TASKS, ERRORS = "tree", "git", "tasks", "errors"
 COMPUTED = (TREE, GIT, TASKS, ERRORS)
@@ -41,26 +39,11 @@ COMPUTED_TOKENS = 2_000
 """The most tokens that the tree, or the state of the repository, may take."""
 
 
-class Instructions(NamedTuple):
-    """The instructions of a project for the model."""
+class MetInstructions(NamedTuple):
+    """Instructions of a folder that a session came across."""
 
-    files: tuple[tuple[str, str], ...]
-    """Name and text of each file."""
-
-    @property
-    def names(self) -> str:
-        """The names of the files, joined for a sentence."""
-        return " and ".join(name for name, _ in self.files)
-
-    @property
-    def tokens(self) -> int:
-        """The estimated tokens of all files."""
-        return round(sum(careful_estimate(text) for _, text in self.files))
-
-    @property
-    def digest(self) -> str:
-        """A hash of names and texts: trust holds for exactly this content."""
-        return digest_of(part.encode() for file in self.files for part in file)
+    session_id: str
+    instructions: Instructions
 
 
 class ProjectContext:
@@ -70,6 +53,9 @@ class ProjectContext:
         self.root = root
         self._settings = settings
         self._trust = trust
+        self._instructions = InstructionFiles(root, settings.context.instruction_files)
+        self.undecided = Topic[MetInstructions]()
+        """Publishes instructions of folders that the user has yet to decide about."""
         self.tasks = ProjectTasks(root)
         """The tasks of the project, where it has some."""
 
@@ -90,15 +76,15 @@ class ProjectContext:
 
     async def instructions(self) -> Instructions | None:
         """The instructions as they are in the files now; None if there are none."""
-        return await asyncio.to_thread(self._read_instructions)
+        return await asyncio.to_thread(self._instructions.at_root)
 
     def verdict(self, instructions: Instructions) -> Verdict | None:
         """The user's answer about these instructions; None if they were never asked."""
-        return self._trust.verdict(self._subject, instructions.digest)
+        return self._trust.verdict(self._subject(instructions), instructions.digest)
 
     def keep_verdict(self, instructions: Instructions, verdict: Verdict) -> None:
         """Store the user's answer about these instructions; it holds until they change."""
-        self._trust.keep(self._subject, instructions.digest, verdict)
+        self._trust.keep(self._subject(instructions), instructions.digest, verdict)
 
     def trusts_settings(self, places: Locations, digest: str) -> bool | None:
         """Whether a project's settings with this content count; None if the user must be asked."""
@@ -111,17 +97,20 @@ class ProjectContext:
     async def use(self, notes: ConversationNotes, instructions: Instructions) -> None:
         """Add instructions that the user agreed to to every prompt of a session, in place of
         earlier ones."""
-        old = {entry.key for entry in notes.all if entry.origin == INSTRUCTIONS}
+        origin = INSTRUCTIONS + (f":{instructions.folder}" if instructions.folder else "")
+        old = {entry.key for entry in notes.all if entry.origin == origin}
+        taken = {entry.key for entry in notes.all if entry.origin != origin}
         new = [
             ContextEntry(
-                key=name,
+                key=entry_key(name),
                 content=text,
                 added_at=clock.now(),
                 priority=INSTRUCTIONS_PRIORITY,
                 source="system",
-                origin=INSTRUCTIONS,
+                origin=origin,
             )
             for name, text in instructions.files
+            if entry_key(name) not in taken  # imported by those of another folder as well
         ]
         await notes.replace(old - {entry.key for entry in new}, new)
 
@@ -133,6 +122,22 @@ class ProjectContext:
         found = await self.instructions()
         if found and await asyncio.to_thread(self.verdict, found) == "always":
             await self.use(notes, found)
+
+    async def touched(
+        self, notes: ConversationNotes, paths: Sequence[str], met: set[str], session_id: str
+    ) -> None:
+        """Add the instructions on the way to files that were touched, if the user trusts them for
+        good; the others are published. `met` remembers which were met in this conversation: what
+        the user removes does not come back."""
+        for found in await asyncio.to_thread(self._instructions.on_the_way_to, paths):
+            if found.digest in met:
+                continue
+            met.add(found.digest)
+            verdict = await asyncio.to_thread(self.verdict, found)
+            if verdict == "always":
+                await self.use(notes, found)
+            elif verdict is None:
+                self.undecided.publish(MetInstructions(session_id, found))
 
     async def add(self, notes: ConversationNotes, key: str) -> None:
         """Add one of COMPUTED, as it is now, to every prompt of a session. UsageError if the
@@ -185,25 +190,8 @@ class ProjectContext:
         kept = _within_cap(lines)
         return "\n".join(kept if len(kept) == len(lines) else [*kept, "…"])
 
-    @property
-    def _subject(self) -> str:
-        return f"instructions:{self.root}"
-
-    def _read_instructions(self) -> Instructions | None:
-        found = ((name, self._read(name)) for name in INSTRUCTION_FILES)
-        files = tuple((name, text) for name, text in found if text)
-        return Instructions(files) if files else None
-
-    def _read(self, name: str) -> str:
-        """The text of a file; empty if it is unreadable or links to outside of the project."""
-        try:
-            root = self.root.resolve()
-            path = (root / name).resolve().relative_to(root)
-            file = Beneath(root).read(path.as_posix(), LARGEST_BYTES)
-        except (OSError, ValueError, RuntimeError):
-            return ""
-        data = file.data if file else None
-        return clean(data.decode("utf-8", "replace")).strip() if data else ""
+    def _subject(self, instructions: Instructions) -> str:
+        return f"instructions:{self.root / instructions.folder}"
 
 
 def _within_cap(lines: Iterable[str]) -> list[str]:

@@ -3,7 +3,6 @@ settings of one project."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import timedelta
@@ -28,7 +27,7 @@ from ollm_tui.engine.conversation.model_choice import ModelChoice, ModelChooser
 from ollm_tui.engine.project.additions import Additions
 from ollm_tui.engine.project.file_passages import FilePassages
 from ollm_tui.engine.project.history_search import History
-from ollm_tui.engine.project.outside_events import OutsideEvents
+from ollm_tui.engine.project.outside_events import EventHooks, OutsideEvents
 from ollm_tui.engine.project.pinned_task import PinnedTask
 from ollm_tui.engine.project.project_context import ProjectContext
 from ollm_tui.engine.project.search_model import SearchModels
@@ -93,6 +92,9 @@ class Workspace:
         """What MCP servers and extensions add."""
         self.events = OutsideEvents()
         """Passes on what happens in any session of this workspace."""
+        self._event_hooks = EventHooks(hooks) if hooks else None
+        if self._event_hooks:
+            self.events.subscribe(self._event_hooks.take)
         recording.topic.subscribe(self.events.publish)
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
@@ -104,15 +106,16 @@ class Workspace:
             library, self.snapshots, self._open, self._on_disk, rules, self._ephemeral
         )
         """Reads and forks sessions at any of their points."""
+        models = SearchModels(providers, settings.search.embedding_model)
         self.history = History(
             library.store,
             recording.topic,
             most=settings.search.max_results,
             recall_tokens=settings.search.retrieval_tokens,
-            models=SearchModels(providers, settings.search.embedding_model),
+            models=models,
         )
         """Searches everything ever said."""
-        self.passages = FilePassages(self.project, library.store)
+        self.passages = FilePassages(self.project, library.store, models)
         """Searches the files of the project."""
 
     @property
@@ -180,7 +183,12 @@ class Workspace:
 
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
-        return self._ephemeral.listed(await self._on_disk(self._library.catalogue.summaries))
+        # In steps: a message that is sent meanwhile is recorded between two of them.
+        reading = self._library.catalogue.reading()
+        listed: list[SessionSummary] = []
+        while (more := await self._on_disk(partial(next, reading, None))) is not None:
+            listed = more
+        return self._ephemeral.listed(listed)
 
     async def known_sessions(self, most: int) -> list[SessionSummary]:
         """The latest sessions as the index knows them, for showing while `sessions` runs."""
@@ -272,12 +280,8 @@ class Workspace:
     async def preview_model(
         self, conversation: Conversation, provider: str | None, model: str | None
     ) -> ContextView:
-        """The view of the context as it would be for another model, in the window of that one.
-
-        In a thread: everything is counted anew with another vocabulary.
-        """
-        choice = await self.models.choose(provider, model)
-        return await asyncio.to_thread(conversation.preview_model, choice)
+        """The view of the context as it would be for another model, in the window of that one."""
+        return await conversation.preview_model(await self.models.choose(provider, model))
 
     async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
         """Move sessions over the limits of the settings to the trash, but none of `spare`; returns
@@ -302,6 +306,8 @@ class Workspace:
         await self.project.close()
         await self._providers.close()
         await self._recording.close()
+        if self._event_hooks:
+            await self._event_hooks.close()
 
     async def _reopened(self, session_id: str) -> tuple[Recorder, tuple[str, ...]]:
         """Open a session for writing; also returns what of it could not be read."""
@@ -342,6 +348,12 @@ class Workspace:
             self.additions.start()
         conversation.when_closed = forget
         conversation.heard.subscribe(lambda event: self.events.publish(event, session_id))
+        if self.additions.extensions:
+            conversation.hooks.further = self.additions.context
+        met = set[str]()
+        conversation.when_touched = lambda notes, paths: self.project.touched(
+            notes, paths, met, session_id
+        )
         if self.settings.search.retrieval:
             conversation.recall = lambda words: self.history.recall.for_prompt(words, session_id)
         self._open[session_id] = conversation

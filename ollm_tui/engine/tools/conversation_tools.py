@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
+from ollm_tui.core.cut_output import in_lines
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.loop import LoopAnswer
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.snapshot import FileVersion, Reason
 from ollm_tui.core.tool import (
@@ -27,7 +29,13 @@ from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
-from ollm_tui.engine.tools.tool_calls import Approvals, AroundCalls, RunHooks, ToolCalls
+from ollm_tui.engine.tools.tool_calls import (
+    Approvals,
+    AroundCalls,
+    RunHooks,
+    ToolCalls,
+    Touch,
+)
 from ollm_tui.engine.tools.tool_output import allowance, cut
 from ollm_tui.engine.tools.tool_selection import ToolSelection
 from ollm_tui.services.redaction.redactor import Redactor
@@ -38,6 +46,8 @@ if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileWatch
     from ollm_tui.services.safety.grants import Grant
 
+READS_PARTS = "read_output"
+"""The tool that reads cut outputs, and attachments in parts."""
 PLACE_OF_READING = 2
 """Where the tool that reads cut outputs stands among the others."""
 SPEC_SHARE = 0.25
@@ -94,6 +104,7 @@ class ConversationTools:
         change_metadata: Callable[[Metadata], Awaitable[None]],
         snapshot: Callable[[Reason], Awaitable[str | None]],
         run_hooks: RunHooks,
+        touch: Touch | None = None,
     ) -> None:
         self._session = session
         self._context = context
@@ -106,7 +117,7 @@ class ConversationTools:
         self._has_cut = False
         """Whether an output was cut since the conversation was opened."""
         self._approvals = Approvals()
-        self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch)
+        self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch, touch)
         self.make_toolkit: MakeToolKit | None = None
         """Makes the tools; without it there are none."""
         self.further: FurtherTools | None = None
@@ -160,6 +171,14 @@ class ConversationTools:
             raise UsageError(f"there is no tool {clean(name)}", f"there are: {known}")
         (self.further.selection if self.further else self._selection).switch(name, on=on)
         await self.ready()
+
+    @property
+    def reads_parts(self) -> bool:
+        """Whether the model would be offered the tool that reads a long text in parts; known once
+        tools are loaded."""
+        if self._toolkit is None or not self._can_use_tools:
+            return False
+        return READS_PARTS in self._fitting(self._allowed(self._toolkit, is_cut=True))
 
     def cost(self, tool: Tool) -> int:
         """About how many tokens the description of a tool takes in every prompt."""
@@ -256,7 +275,17 @@ class ConversationTools:
 
     def _cut_output(self, call_id: str) -> str | None:
         """All that a call printed; without an id, what the last output was that was cut."""
-        return self.whole_output(call_id or next(self._cut_calls(), ""))
+        whole = self.whole_output(call_id or next(self._cut_calls(), ""))
+        if whole is not None:
+            return whole
+        attached = self._attached_in_parts()
+        found = (each for each in attached if not call_id or each.handle == call_id)
+        return next((in_lines(each.content) for each in found), None)
+
+    def _attached_in_parts(self) -> Iterator[Attachment]:
+        """The attachments that the model reads in parts, the latest first."""
+        for message in reversed(self._session.state.branch()):
+            yield from (p for p in message.parts if isinstance(p, Attachment) and p.handle)
 
     def _cut_calls(self) -> Iterator[str]:
         """The ids of the calls of which the model was not given all, the latest first."""
@@ -286,11 +315,12 @@ class ConversationTools:
         assert self._toolkit is not None
         return self._toolkit.policy.judge(tool, action, self.approval_mode)
 
-    def _allowed(self, toolkit: ToolKit) -> dict[str, Tool]:
+    def _allowed(self, toolkit: ToolKit, *, is_cut: bool = False) -> dict[str, Tool]:
         """The tools that the mode and the settings allow, by name. Reading what was cut is offered
         once something was: every description takes room in the window."""
         own = [each for each in toolkit.tools if self._is_of_mode(each.spec.name)]
-        if own and (self._has_cut or next(self._cut_calls(), None)):
+        is_cut = is_cut or self._has_cut or next(self._cut_calls(), None) is not None
+        if own and (is_cut or next(self._attached_in_parts(), None)):
             # Not last, since those are left out first.
             own.insert(PLACE_OF_READING, self._read_output())
         selection, further = self._selection, list[Tool]()
@@ -351,7 +381,7 @@ class ConversationTools:
         tokens = allowance(room.limit if room else None)
         if len(text) <= tokens:
             return text
-        reading = call_id if self._allow("read_output") else ""
+        reading = call_id if self._allow(READS_PARTS) else ""
         count = self._context.counter.text_tokens
         short = await asyncio.to_thread(cut, text, tokens, count, reading)
         if short != text and not self._has_cut:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -52,6 +52,10 @@ class RunHooks(Protocol):
         ...
 
 
+Touch = Callable[[Sequence[str]], Awaitable[None]]
+"""Hears the paths of files that a call read or changed."""
+
+
 class AroundCalls:
     """Runs the hooks, and keeps the context and the files as they are before a change."""
 
@@ -60,7 +64,9 @@ class AroundCalls:
         run_hooks: RunHooks,
         snapshot: Callable[[Reason], Awaitable[str | None]],
         files: Callable[[], FileWatch | None],
+        touch: Touch | None = None,
     ) -> None:
+        self._touch = touch
         self._run_hooks = run_hooks
         self._snapshot = snapshot
         self._files = files
@@ -80,15 +86,20 @@ class AroundCalls:
             path = action.subject if action.effect == "write" else ""
             await asyncio.to_thread(files.before, path)
 
-    async def after(self, action: Action) -> bool | None:
-        """Compare the files after a call, also one that was stopped. Whether any are different;
-        None if they were not compared."""
+    async def after(self, action: Action) -> tuple[str, ...] | None:
+        """Compare the files after a call, also one that was stopped. The paths of those that are
+        different; None if they were not compared."""
         if action.effect in CHANGING and (files := self._files()):
-            return bool(await asyncio.to_thread(files.after))
+            return tuple(change.path for change in await asyncio.to_thread(files.after))
         return None
 
-    async def over(self, call: ToolCallPart, changed: bool | None) -> None:
-        """Run the hooks after a call that was not stopped."""
+    async def over(
+        self, call: ToolCallPart, action: Action, changes: Sequence[str], changed: bool | None
+    ) -> None:
+        """Tell which files were touched, and run the hooks, after a call that was not stopped."""
+        if self._touch:
+            named = action.effect in ("read", "write")
+            await self._touch((action.reads or (action.subject,)) if named else changes)
         await self._run_hooks("after-tool", callId=call.call_id, tool=call.name, changed=changed)
 
 
@@ -299,12 +310,13 @@ class ToolCalls:
                 running.cancel()
                 # Files are only compared once it has really ended.
                 await asyncio.wait({running})
-            changed = await self._around.after(planned.action)
+            changes = await self._around.after(planned.action)
+        changed = None if changes is None else bool(changes)
         outcome = running.result()
         if outcome.changed is None:
             outcome = replace(outcome, changed=changed)
         progress.outcome = outcome
-        await stoppable.wait(self._around.over(call, changed))
+        await stoppable.wait(self._around.over(call, planned.action, changes or (), changed))
 
     async def _record(
         self, call: ToolCallPart, outcome: ToolOutcome, approval: Approval | None

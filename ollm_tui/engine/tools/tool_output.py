@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from ollm_tui.core.cut_output import cut_note, gap_mark
+from ollm_tui.core.cut_output import PAGE_LINES, cut_note, gap_mark
 
 HEAD_SHARE = 0.75
 """The head's share of head and tail: it says what it is, the tail how it ended."""
@@ -29,8 +29,6 @@ LONGEST_LINE = 300
 """Characters of a line of the middle that are kept."""
 MARK_CHARACTERS = 40
 """About how long the mark is that each kept piece of the middle brings with it."""
-PAGE_LINES = 200
-"""How many lines the model is told to read at a time."""
 
 CountTokens = Callable[[str], int]
 

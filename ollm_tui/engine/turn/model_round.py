@@ -35,6 +35,7 @@ from ollm_tui.core.provider import (
     vendor_of,
 )
 from ollm_tui.core.session.message import Message, Opaque, Status, ToolCallPart, new_id
+from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.tools.conversation_tools import ConversationTools
@@ -91,60 +92,72 @@ class ModelRound:
         )
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The events of the round, ending with exactly one of TurnFinished, TurnCancelled and
-        TurnFailed."""
+        """The events of the round, ending with exactly one of ReplyFinished, TurnFinished,
+        TurnCancelled and TurnFailed."""
         message = self._reply.message
         yield ReplyStarted(message.id, message.model or "", self._provider.name)
         try:
-            async with aclosing(self._answer()) as events:
-                async for event in events:
-                    yield event
+            while not self._stoppable.stopped:
+                try:
+                    async with aclosing(self._ask()) as events:
+                        async for event in events:
+                            yield event
+                    if not self._stoppable.stopped:
+                        return
+                    break
+                except ProviderError as error:
+                    again = self._before_asking_again(error)
+                async with aclosing(again) as events:
+                    async for event in events:
+                        yield event
+            yield TurnCancelled(await self._reply.finish("cancelled"))
         except (asyncio.CancelledError, GeneratorExit):
             # The front end went away: record what there is, nobody is left to be told.
             await self._reply.finish("cancelled")
             raise
-        except OverLimit as error:
-            too_long = await self._check.refused(error)
-            log.warning(error.message, extra={"session": self._session_id})
-            yield too_long
-            yield await self._fail(OverLimit(error.message, too_long.hint))
-        except OllmError as error:
-            log.warning("the turn failed", exc_info=error, extra={"session": self._session_id})
-            yield await self._fail(error)
         except Exception as error:
-            log.exception("the turn failed", extra={"session": self._session_id})
-            hint = "this should not happen; logs/ollm.log has the details"
-            yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
+            for event in await self._failure(error):
+                yield event
 
-    async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The events of the reply; without a reply begun, it is asked for again after making room
-        for a prompt that is too long, after the wait that a busy server asks for, or without the
-        tools that the model refuses."""
-        stoppable = self._stoppable
-        while not stoppable.stopped:
-            try:
-                async with aclosing(self._ask()) as events:
-                    async for event in events:
-                        yield event
-                if not stoppable.stopped:
-                    return
-            except OverLimit as error:
-                # Once something has arrived, asking again would write the reply twice.
+    async def _before_asking_again(
+        self, error: ProviderError
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """What is done after an error before the reply is asked for again: make room for a prompt
+        that is too long, wait as a busy server asks for, leave out the tools that the model
+        refuses. The error itself if nothing helps, or if a reply has begun: asking again would
+        write it twice."""
+        match error:
+            case OverLimit():
                 room = None if self._reply.begun else await self._check.room_for(error)
                 if room is None:
-                    raise
+                    raise error
                 async with aclosing(room):
-                    while (event := await stoppable.wait(anext(room, None))) is not None:
+                    while (event := await self._stoppable.wait(anext(room, None))) is not None:
                         yield event
-            except RateLimited as error:
+            case RateLimited():
                 async with aclosing(self._count_down(error)) as seconds:
                     async for second in seconds:
                         yield second
-            except ProviderError as error:
+            case _:
                 if self._reply.begun or not self._tools.offered or not _is_about_tools(error):
-                    raise
+                    raise error
                 await self._tools.model_refused()
-        yield TurnCancelled(await self._reply.finish("cancelled"))
+
+    async def _failure(self, error: Exception) -> list[AnyTurnEvent]:
+        """The last events of a round that an error ended."""
+        where = {"session": self._session_id}
+        match error:
+            case OverLimit():
+                too_long = await self._check.refused(error)
+                log.warning(error.message, extra=where)
+                return [too_long, await self._fail(OverLimit(error.message, too_long.hint))]
+            case OllmError():
+                log.warning("the turn failed", exc_info=error, extra=where)
+                return [await self._fail(error)]
+            case _:
+                log.error("the turn failed", exc_info=error, extra=where)
+                hint = "this should not happen; logs/ollm.log has the details"
+                return [await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))]
 
     async def _count_down(self, error: RateLimited) -> AsyncGenerator[Prepared, None]:
         """Wait as long as a busy server asks for, with an event each second; the error itself if
@@ -232,10 +245,13 @@ class ModelRound:
             status, usage=self._choice.priced(end.usage), model=end.model, opaque=opaque
         )
         cut = await self._check.after(end.usage)
+        # One that calls tools does not end the turn.
+        goes_on = message.tool_calls and self._tools.offered
+        last = ReplyFinished(message) if goes_on else TurnFinished(message)
         if cut is None:
-            return [*asked, TurnFinished(message)]
+            return [*asked, last]
         log.warning(cut.message, extra={"session": self._session_id})
-        return [*asked, cut, TurnFinished(message)]
+        return [*asked, cut, last]
 
     async def _fail(self, error: OllmError) -> TurnFailed:
         message = await self._reply.finish("failed", error=error.message)

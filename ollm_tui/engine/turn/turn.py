@@ -13,7 +13,6 @@ from ollm_tui.core.events import (
     TextArrived,
     TurnCancelled,
     TurnFailed,
-    TurnFinished,
 )
 from ollm_tui.core.loop import LoopFound
 from ollm_tui.core.session.message import Message
@@ -58,27 +57,36 @@ class Turn:
         begun = ""
         try:
             while True:
-                async with aclosing(self._paused(loops.round())) as pausing:
-                    async for event in pausing:
-                        yield event
+                if found := loops.round():
+                    async with aclosing(loops.pause(found, self._stoppable)) as pausing:
+                        async for event in pausing:
+                            yield event
                 if recorded := await loops.tell():
                     yield recorded
                     last = recorded.message
                 reply: Message | None = None
-                async with aclosing(self._watched(self._ask(last))) as events:
+                async with aclosing(self._round(last).events()) as events:
                     async for event in events:
                         if isinstance(event, ReplyStarted):
                             begun = event.message_id
                         elif isinstance(event, ReplyFinished):
                             reply = event.message
                         yield event
+                        if found := self._loop_in(event):
+                            async with aclosing(loops.pause(found, self._stoppable)) as pausing:
+                                async for pause in pausing:
+                                    yield pause
+                        # The model cannot be told anything while it writes: its reply ends here.
+                        if loops.has_words and isinstance(event, TextArrived):
+                            break
                 # The user interrupted a reply in circles: the next round begins with their words.
                 if reply is None and loops.has_words:
                     yield ReplyFinished(self._recorder.state[begun])
                     continue
                 if reply is None:
                     return
-                async with aclosing(self._do(reply)) as actions:
+                calls = self._tools.calls()
+                async with aclosing(calls.events(reply, self._stoppable)) as actions:
                     async for event in actions:
                         yield event
                 if self._stoppable.stopped:
@@ -90,57 +98,16 @@ class Turn:
             stopped = self._recorder.state.branch(begun)[-1] if begun else None
             yield TurnFailed(error.message, error.hint, type(error).__name__, stopped)
 
-    async def _ask(self, last: Message) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The events of one round; one that calls tools ends with ReplyFinished, because the turn
-        goes on."""
+    def _round(self, last: Message) -> ModelRound:
+        """The round that answers the prompt ending with a message."""
         check = self._check_of(last)
-        asked = ModelRound(
+        return ModelRound(
             self._recorder, self._choice, last.id, check, self._stoppable, self._tools
         )
-        async with aclosing(asked.events()) as events:
-            async for event in events:
-                if (
-                    isinstance(event, TurnFinished)
-                    and event.message.tool_calls
-                    and self._tools.offered
-                ):
-                    yield ReplyFinished(event.message)
-                else:
-                    yield event
 
-    async def _watched(
-        self, events: AsyncGenerator[AnyTurnEvent, None]
-    ) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The given events, with a pause where the model repeats itself.
-
-        If the user then has something to say, a reply in progress ends there: the model cannot
-        be told anything while it writes.
-        """
+    def _loop_in(self, event: AnyTurnEvent) -> LoopFound | None:
+        """What is found to repeat itself, with this event."""
         loops = self._tools.loops
-        async with aclosing(events):
-            async for event in events:
-                yield event
-                if isinstance(event, TextArrived):
-                    found = loops.delta(event.text)
-                elif isinstance(event, ReplyFinished):
-                    found = loops.output(event.message.text)
-                else:
-                    continue
-                async with aclosing(self._paused(found)) as pausing:
-                    async for pause in pausing:
-                        yield pause
-                if loops.has_words and isinstance(event, TextArrived):
-                    return
-
-    async def _paused(self, found: LoopFound | None) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The events of the pause for a loop; none if no loop was found."""
-        if found:
-            async with aclosing(self._tools.loops.pause(found, self._stoppable)) as pausing:
-                async for event in pausing:
-                    yield event
-
-    async def _do(self, reply: Message) -> AsyncGenerator[AnyTurnEvent, None]:
-        calls = self._tools.calls()
-        async with aclosing(calls.events(reply, self._stoppable)) as actions:
-            async for event in actions:
-                yield event
+        if isinstance(event, TextArrived):
+            return loops.delta(event.text)
+        return loops.output(event.message.text) if isinstance(event, ReplyFinished) else None

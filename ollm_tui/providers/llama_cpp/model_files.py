@@ -125,6 +125,17 @@ class ModelFiles:
             async for step in steps:
                 yield step
 
+    def delete(self, name: str) -> None:
+        """Delete the file of a model. ModelMissing if there is none, Unavailable if that fails."""
+        path = self.path(name)
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            raise ModelMissing(f"the model {one_line(name)} is not here", _LIST_HINT) from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise Unavailable(f"{path} cannot be deleted: {reason}", "delete it by hand") from error
+
     async def verify(self, name: str) -> None:
         """Compare the hash of a known model; the user's own file only has to be a model file.
 
@@ -146,6 +157,8 @@ class ModelFiles:
             quantization=model.quantization,
             installed=self.is_installed(model.name),
             note=model.note,
+            chats=not model.is_for_search,
+            abilities=("tools",) if model.tools else (),
         )
 
 

@@ -12,7 +12,7 @@ from ollm_tui.core.errors import ModelMissing
 from ollm_tui.core.model_card import FindCard, ModelCard
 from ollm_tui.core.provider import Capabilities, ModelInfo, PromptMessage
 from ollm_tui.providers.wire.http import Connection, RefusedError, host_of
-from ollm_tui.providers.wire.json_lines import Tree, as_tree, int_at
+from ollm_tui.providers.wire.json_lines import as_tree, int_at
 
 KEPT_COUNTS = 16
 """How many counts of prompts are remembered: a prompt is often counted before it is sent."""
@@ -84,6 +84,8 @@ class Hosted:
             note="" if chats else "not for chat",
             chats=chats,
             remote_host=self._connection.remote_host,
+            abilities=card.can,
+            card=self._card(name),
         )
 
     def _abilities(self, model: str, said: Capabilities) -> Capabilities:
@@ -138,16 +140,3 @@ def plain_messages(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, 
         msgspec.structs.replace(message, opaque=None) if message.opaque else message
         for message in messages
     )
-
-
-def joined_turns(turns: list[tuple[str, list[Tree]]]) -> list[tuple[str, list[Tree]]]:
-    """Return turns with neighbours of one role made one, and without empty ones."""
-    joined: list[tuple[str, list[Tree]]] = []
-    for role, blocks in turns:
-        if not blocks:
-            continue
-        if joined and joined[-1][0] == role:
-            joined[-1][1].extend(blocks)
-        else:
-            joined.append((role, list(blocks)))
-    return joined

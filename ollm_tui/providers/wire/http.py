@@ -10,13 +10,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import msgspec
 
+from ollm_tui.core.address import is_this_machine
 from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
 from ollm_tui.core.provider import Presence
 from ollm_tui.providers.wire.http_errors import (
@@ -186,6 +186,15 @@ class Connection:
     async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send a short request and return the JSON answer. ProviderError if that fails."""
         return await self._ask(method, path, body, ASK_SECONDS)
+
+    async def tell(self, method: str, path: str, body: Mapping[str, Any]) -> None:
+        """Send a short request whose answer says nothing. ProviderError if that fails."""
+        try:
+            await self._json(method, path, body)
+        except RefusedError as refused:
+            raise refused.error from None
+        except UnreadableError:
+            pass  # an empty answer
 
     async def ask_long(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Like `ask`, for what takes the server as long as an answer."""
@@ -499,11 +508,7 @@ def host_of(address: str) -> str:
 
 def is_loopback(base_url: str) -> bool:
     """Return whether an address is this machine's own."""
-    try:
-        host = httpx.URL(base_url).host
-        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
-    except (httpx.InvalidURL, ValueError):
-        return False
+    return is_this_machine(host_of(base_url))
 
 
 def _timeout(read_seconds: float) -> httpx.Timeout:

@@ -11,13 +11,27 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+from ollm_tui.core import clock
 from ollm_tui.core.intake import clean
+from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.extension_api import (
     Extension,
     ExtensionCommand,
+    ExtensionContext,
     ExtensionExporter,
+    ExtensionProvider,
+    ExtensionTheme,
     ExtensionTool,
     OutputRefused,
 )
@@ -28,6 +42,11 @@ GROUP = "ollm.extensions"
 LIMIT_SECONDS = 5.0
 MOST_CHARACTERS = 1_000_000
 LONGEST_REASON = 200
+MOST_CONTEXT = 8_000
+"""The most characters of one entry of the context."""
+
+_CALLABLE = get_origin(Callable[..., object])
+"""What a field that can be called has as the origin of its type."""
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -69,12 +88,14 @@ class ExtensionHost:
         *,
         points: Sequence[EntryPoint] | None = None,
         limit_seconds: float = LIMIT_SECONDS,
+        redact: Callable[[str], str] = str,
     ) -> None:
+        self.limit_seconds = limit_seconds
+        self._redact = redact
         self.told = Topic[str]()
         """What the user should know, one line each."""
         self._settings = settings
         self._points = points
-        self._limit_seconds = limit_seconds
         self._loaded: dict[str, Extension] = {}
         self._failed: dict[str, str] = {}
         self._loading: asyncio.Task[None] | None = None
@@ -105,6 +126,36 @@ class ExtensionHost:
         """The slash commands of all extensions."""
         yield from self._offered("commands", ExtensionCommand)
 
+    def themes(self) -> Iterator[tuple[str, ExtensionTheme]]:
+        """The themes of all extensions."""
+        yield from self._offered("themes", ExtensionTheme)
+
+    def providers(self) -> Iterator[tuple[str, ExtensionProvider]]:
+        """The model servers of all extensions."""
+        yield from self._offered("providers", ExtensionProvider)
+
+    async def context(self) -> list[ContextEntry]:
+        """What extensions add to the next prompt; all of them are loaded then."""
+        await self.until_started()
+        entries: list[ContextEntry] = []
+        for name, each in list(self._offered("context", ExtensionContext)):
+            try:
+                text = await self.text(name, each.read)
+            except ExtensionFailed:
+                continue
+            entry = ContextEntry(
+                key=f"{name}: {each.name}",
+                content=self._redact(text)[:MOST_CONTEXT].strip(),
+                added_at=clock.now(),
+                priority=each.priority,
+                source="extension",
+            )
+            if entry.content and entry.problem:
+                self.switch_off(name, f"its context {each.name!r} cannot be used: {entry.problem}")
+            elif entry.content:
+                entries.append(entry)
+        return entries
+
     async def export(self, suffix: str, session: dict[str, Any]) -> str | None:
         """The text of an export in a format of an extension; None if there is none for it."""
         for name, exporter in self._offered("exporters", ExtensionExporter):
@@ -112,11 +163,13 @@ class ExtensionHost:
                 return await self.text(name, exporter.export, session)
         return None
 
-    async def text(self, name: str, call: Callable[..., object], *arguments: object) -> str:
-        """Call something that returns a text. ExtensionFailed."""
-        result = await self._call(name, call, *arguments)
+    async def text(
+        self, name: str, call: Callable[..., object], *arguments: object, may_refuse: bool = False
+    ) -> str:
+        """Call something that returns a text. ExtensionFailed; OutputRefused, where that may be."""
+        result = await self.call(name, call, *arguments, may_refuse=may_refuse)
         if not isinstance(result, str):
-            raise self._switch_off(name, f"it returned {type(result).__name__}, not a text")
+            raise self.switch_off(name, f"it returned {type(result).__name__}, not a text")
         return clean(result[:MOST_CHARACTERS])
 
     async def checked(self, tool: str, output: str) -> str:
@@ -124,7 +177,8 @@ class ExtensionHost:
         for name in [name for name in self._loaded if self._hears(name, "check_output")]:
             check = getattr(self._loaded[name], "check_output", None)
             try:
-                output = await self.text(name, check, tool, output) if check else output
+                if check:
+                    output = await self.text(name, check, tool, output, may_refuse=True)
             except OutputRefused as error:
                 return f"[withheld by the extension {name}: {clean(str(error))[:LONGEST_REASON]}]"
             except ExtensionFailed:
@@ -142,7 +196,7 @@ class ExtensionHost:
         listen = getattr(self._loaded.get(name), "on_event", None)
         try:
             if listen:
-                await self._call(name, listen, event)
+                await self.call(name, listen, event)
         except ExtensionFailed:
             pass  # told by now, and switched off
 
@@ -156,14 +210,16 @@ class ExtensionHost:
             try:
                 entries = cast(Sequence[object], tuple(getattr(extension, attribute, ())))
             except Exception as error:
-                self._switch_off(name, f"{attribute}: {type(error).__name__}: {error}")
+                self.switch_off(name, f"{attribute}: {type(error).__name__}: {error}")
                 continue
             for each in entries:
-                if isinstance(each, kind):
-                    yield name, each
-                else:
-                    self._switch_off(name, f"{attribute} has a {type(each).__name__}")
+                if not isinstance(each, kind):
+                    self.switch_off(name, f"{attribute} has a {type(each).__name__}")
                     break
+                if wrong := _wrong_field(each):
+                    self.switch_off(name, f"{attribute}: {wrong} is of the wrong kind")
+                    break
+                yield name, each
 
     async def _load_all(self) -> None:
         points = self._points
@@ -173,12 +229,21 @@ class ExtensionHost:
             if not _is_enabled(point.name, self._settings):
                 continue
             try:
-                self._loaded[point.name] = await self._call(point.name, _made, point)
+                self._loaded[point.name] = await self.call(point.name, _made, point)
             except ExtensionFailed:
                 continue
 
-    async def _call(self, name: str, call: Callable[..., T], *arguments: object) -> T:
-        """Call something in a thread that is abandoned when it takes too long. ExtensionFailed."""
+    async def call(
+        self,
+        name: str,
+        call: Callable[..., T],
+        *arguments: object,
+        seconds: float | None = None,
+        may_refuse: bool = False,
+    ) -> T:
+        """Call something in a thread that is abandoned when it takes too long. ExtensionFailed; or
+        OutputRefused, where that may be."""
+        seconds = seconds or self.limit_seconds
         if name in self._failed:
             raise ExtensionFailed(self._failed[name])
         loop = asyncio.get_running_loop()
@@ -194,16 +259,17 @@ class ExtensionHost:
 
         threading.Thread(target=work, name=f"extension {name}", daemon=True).start()
         try:
-            return await asyncio.wait_for(done, self._limit_seconds)
-        except OutputRefused:
-            raise
+            return await asyncio.wait_for(done, seconds)
         except TimeoutError:
-            why = f"it took longer than {self._limit_seconds:g} s"
-            raise self._switch_off(name, why) from None
+            why = f"it took longer than {seconds:g} s"
+            raise self.switch_off(name, why) from None
         except Exception as error:
-            raise self._switch_off(name, f"{type(error).__name__}: {error}") from error
+            if isinstance(error, OutputRefused) and may_refuse:
+                raise
+            raise self.switch_off(name, f"{type(error).__name__}: {error}") from error
 
-    def _switch_off(self, name: str, why: str) -> ExtensionFailed:
+    def switch_off(self, name: str, why: str) -> ExtensionFailed:
+        """Use nothing of an extension any more, and say why; returns the error to raise."""
         words = " ".join(clean(why).split())[:LONGEST_REASON]
         if name not in self._failed:
             self._failed[name] = words
@@ -211,6 +277,22 @@ class ExtensionHost:
             log.warning("extension %s: %s", name, words)
             self.told.publish(f"extension {clean(name)} is switched off: {words}")
         return ExtensionFailed(words)
+
+
+def _wrong_field(entry: object) -> str:
+    """The name of a field of an entry that holds something else than the API says; else empty."""
+    for name, hint in get_type_hints(type(entry)).items():
+        value = getattr(entry, name)
+        origin = get_origin(hint) or hint
+        if origin is Literal:
+            is_right = value in get_args(hint)
+        elif origin is _CALLABLE:
+            is_right = callable(value)
+        else:
+            is_right = isinstance(value, origin)
+        if not is_right:
+            return name
+    return ""
 
 
 def _made(point: EntryPoint) -> Extension:

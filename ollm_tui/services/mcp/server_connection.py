@@ -143,7 +143,7 @@ class ServerConnection:
 
     async def _failure(self, error: Exception) -> ToolError:
         """What went wrong, for model and user; a server that has ended is started again."""
-        words = one_line(str(error))[:LAST_WORDS] or type(error).__name__
+        words = _words(error)
         log.warning("mcp server %s: %s", self.name, words)
         if not _is_over(error):
             return ToolError(f"{self.name}: {words}")
@@ -242,18 +242,27 @@ def _cut(text: str) -> str:
     return clean(text)
 
 
+def _words(error: BaseException) -> str:
+    """What an error says in one line; of an answer that breaks the protocol, the first fault."""
+    text = str(error)
+    if type(error).__name__ == "ValidationError":  # of pydantic, which the SDK brings along
+        _, where, what, *_ = [*text.splitlines(), "", ""]
+        text = f"it breaks the protocol: {where}: {what.partition('[')[0]}"
+    return one_line(text)[:LAST_WORDS] or type(error).__name__
+
+
 def _why(error: BaseException, complaints: TextIO) -> str:
     """Why a server does not start, with the last line it printed."""
     while isinstance(error, BaseExceptionGroup):
         group = cast(BaseExceptionGroup[BaseException], error)
         error = group.exceptions[0]
-    words = "it did not answer in time" if isinstance(error, TimeoutError) else str(error)
+    words = "it did not answer in time" if isinstance(error, TimeoutError) else _words(error)
     if isinstance(error, FileNotFoundError):
         words = f"there is no program {error.filename or ''}".rstrip()
     complaints.seek(0)
     lines = clean(complaints.read(MOST_CHARACTERS)).strip().splitlines()
     said = f"; it said: {one_line(lines[-1])[:LAST_WORDS]}" if lines else ""
-    return f"{one_line(words)[:LAST_WORDS] or type(error).__name__}{said}"
+    return f"{one_line(words)[:LAST_WORDS]}{said}"
 
 
 def _is_over(error: Exception) -> bool:

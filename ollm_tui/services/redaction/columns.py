@@ -14,10 +14,12 @@ _ROW_CHARACTERS = 150
 """Characters of a row at most: with so many rows, a table is shorter than what a stream holds
 back."""
 _HEAD_CHARACTERS = 200
+_NEAR = _HEAD_CHARACTERS + 80
+"""Characters from a name to the end of its line, or to the rows, at most."""
 
 _CELL_BEGINS = r"(?:\A|(?<=\n)|(?<=[,;|\t_\"])|(?<=[,;|] )|(?<= {2}))"
 _CELL_ENDS = r"[*`\"]{0,3}(?=[ \t]{0,20}(?:[|,;\t\r\n]|\Z)| {2})"
-_HEAD = rf"[\w .()*`\"'/|,;\t-]{{0,{_HEAD_CHARACTERS}}}"
+_HEAD = rf"[\w .()*`\"'/|,;\t-]{{0,{_HEAD_CHARACTERS}}}+"
 _HEAD_CELL = r"[\w .()*`\"'/-]{1,40}"
 _CODE = r"\A[ \t]{2,}[^|\s]|\(|[,;][ \t]*\Z"
 """What the first line of a table has not: a list in a program has it."""
@@ -101,6 +103,7 @@ def _rules(kind: str, anchors: tuple[str, ...], name: str, known: Name) -> tuple
         rf"(?P<rows>(?:{_ROW}(?:\n|\Z)){{1,{_MOST_ROWS}}})",
         partial(_cells, known),
         any_case=True,
+        needs=("\n", _NEAR),
         unfinished=(
             rf"{_CELL_BEGINS}(?i:{name})(?:[*`\"]{{0,3}}[ \t]{{0,20}}\Z|{_CELL_ENDS}{_HEAD}\r?"
             rf"(?:\Z|\n(?:{_RULER})?(?:{_ROW}\n){{0,{_MOST_ROWS}}}[^\n]{{0,{_ROW_CHARACTERS}}}\Z))"
@@ -112,6 +115,7 @@ def _rules(kind: str, anchors: tuple[str, ...], name: str, known: Name) -> tuple
         rf"(?i:{name}){_NAME_ENDS}{_VALUES}(?P<rows>(?:{_TUPLE}[\s,]{{0,20}}){{1,{_MOST_ROWS}}})",
         partial(_items, known),
         any_case=True,
+        needs=("values", _NEAR),
         unfinished=(
             rf"(?i:{name}){_NAME_ENDS}{_OPEN_VALUES}(?:{_TUPLE}[\s,]{{0,20}}){{0,{_MOST_ROWS}}}"
             r"(?:\([^()\n]{0,600})?\Z"
@@ -121,7 +125,12 @@ def _rules(kind: str, anchors: tuple[str, ...], name: str, known: Name) -> tuple
 
 
 COLUMNS: tuple[Rule, ...] = (
-    *_rules("password", words("passw passphrase"), r"(?:passw(?:or)?d|passphrase)s?", "password"),
+    *_rules(
+        "password",
+        words("pass pw kennwort contraseña"),
+        r"(?:pass(?:w(?:or)?d|wort|phrase)?|pwd?|kennwort|contraseña)s?",
+        "password",
+    ),
     *_rules("token", words("secret token"), r"(?:secret(?:[ _-]key)?|token)s?", "secret"),
     *_rules("key", ("api_key", "api key", "api-key", "apikey"), r"api[ _-]?keys?", "secret"),
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import starmap
 
-from ollm_tui.services.redaction.rule import SPACE, Rule, Span
+from ollm_tui.services.redaction.rule import REACH_BACK, SPACE, Rule, Span, compiled
 from ollm_tui.services.redaction.values import is_secret, looks_random
 
 _WORD = rf"[^{SPACE}\"'`\\]"
@@ -16,6 +17,7 @@ _ASKS = (
     r"|passwd\b|kinit\b|cryptsetup\b|--passphrase-fd)"
 )
 """Commands that read a password from their input."""
+_SHARE = rf"[^{SPACE}\"'`/]"
 _OPEN = rf"[\"']?{_WORD}{{0,200}}+"
 """The beginning of a value that may go on."""
 
@@ -60,8 +62,27 @@ def _after(
 def _option(anchor: str, option: str, joint: str = _GAP) -> Rule:
     """A rule for a password behind an option that means one only for the command `anchor`."""
     others = rf"(?:(?!{option}){_WORD_OR_QUOTE}{{1,60}}+{_GAP}){{0,6}}"
-    return _after("password", anchor, f"{others}{option}{joint}", gap=rf"[a-z]{{0,6}}{_GAP}")
+    return _after("password", anchor, f"{others}{option}{joint}", gap=rf"[a-z_]{{0,10}}{_GAP}")
 
+
+def _fed(match: re.Match[str]) -> Span | None:
+    """A password that a command which asks for one is fed, such as passwd --stdin bob <<< …"""
+    at = match.start()
+    asks = compiled(_ASKS).search(match.string, max(0, at - REACH_BACK), at)
+    return _password(match) if asks else None
+
+
+_PASSWORD_OPTIONS = (
+    *(("mysql", "-p", ""), ("mariadb", "-p", ""), ("7z", "-p", ""), ("rar", "-hp", "")),
+    *(("login", "-p", rf"(?:{_GAP}|=)"), ("redis-cli", "-a"), ("zip", "-P"), ("openssl", "-k")),
+    *(("openssl", "-pass(?:in|out)?", rf"{_GAP}pass:"), ("ldap", "-w"), ("useradd", "-p")),
+    *(("sqlcmd", "-P"), ("bcp", "-P"), ("ipmitool", "-P"), ("mosquitto", "-P"), ("mongo", "-p")),
+    *(("cqlsh", "-p"), ("rdesktop", "-p"), ("psexec", "-p"), ("snmp", "-[AX]"), ("cifs", "-p")),
+    *(("curl", "-u", r"[^\s:\"'/@]{1,60}:"), ("lftp", "-u", rf"{_GAP}[\w.@-]{{1,60}},")),
+    *(("generic-password", "-w"), ("internet-password", "-w"), ("xfreerdp", "/p:", "")),
+    *(("htpasswd", "-[a-zA-Z]{0,4}nb[a-zA-Z]{0,4}", rf"{_GAP}{_WORD}{{1,60}}+{_GAP}"),),
+)
+"""Beginnings of commands, their option before a password, and what joins the two."""
 
 COMMAND_ARGUMENTS: tuple[Rule, ...] = (
     _after("password", "requirepass", ""),
@@ -91,15 +112,19 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
         _chosen,
         unfinished=r"(?:-[uU]|--user|/u:)[^\n|;]{0,300}+\Z",
     ),
-    _option("smbclient", "-U", rf"{_GAP}{_NAME}{{1,40}}%"),
-    _option("mysql", "-p", ""),
-    _option("mariadb", "-p", ""),
-    _option("login", "-p", rf"(?:{_GAP}|=)"),
-    _option("redis-cli", "-a"),
-    _option("zip", "-P"),
-    _option("7z", "-p", ""),
-    _option("openssl", "-k"),
-    _option("ldapsearch", "-w"),
+    _option("smbclient", "-U", rf"{_GAP}[\"']?{_NAME}{{1,40}}%"),
+    *starmap(_option, _PASSWORD_OPTIONS),
+    _after("password", "wpa_passphrase", rf"{_WORD}{{1,60}}+{_GAP}"),
+    _after("password", "net use", rf"(?:{_SHARE}{{1,90}}+{_GAP}){{1,2}}(?!/)"),
+    _after("password", "rclone", rf"obscure{_GAP}"),
+    _after("token", "vault", rf"login{_GAP}(?!-)", is_token=True),
+    Rule(
+        "password",
+        ("<<<",),
+        rf"(?<=[ \t])<<<{_GAP}?[\"']?(?P<secret>{_WORD}{{5,200}}+)",
+        _fed,
+        unfinished=rf"<<<[ \t]{{0,4}}{_OPEN}\Z",
+    ),
     Rule(
         "token",
         ("login ",),
@@ -127,6 +152,5 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
         "secret",
         "secret",
         rf"set{_GAP}{_WORD}{{1,60}}+{_GAP}(?:-b|--body)(?:{_GAP}|=)",
-        is_token=True,
     ),
 )

@@ -26,7 +26,7 @@ _PART = rf"[^{SPACE}\"'`\\,;<>]"
 def _credentials(match: re.Match[str]) -> Span | None:
     """The credentials of a match; without a known scheme only a value that looks like a secret."""
     value = match["secret"]
-    if is_stand_in(value):
+    if is_stand_in(value) or value.startswith("realm="):
         return None
     if match["scheme"]:
         known = len(value) >= 6 and compiled(_MIXED_CASE).search(value)

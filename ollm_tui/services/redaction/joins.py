@@ -13,6 +13,13 @@ VALUE_CHARACTERS = 128
 BEFORE_QUOTE = r"(?:[bBrRuUfF@$]{0,2}|(?:\[\]byte|Secret(?:Str|String)?|String::from)\()"
 """Prefixes of texts in programming languages."""
 
+COPULA = (
+    "is|was|ist|war|lautet|heißt|heisst|wurde[ \\t]auf|est|était|devient"
+    "|a[ \\t]été[ \\t]changé[ \\t]en|es|era|será|ha[ \\t]cambiado[ \\t]a"
+    "|é|è|är|er|on|to[ \\t]jest|jest|este|это"
+)
+"""What says in a sentence that one thing is another, in several languages."""
+
 _CLOSE = r"(?:[\\\"'`\]*]|%22){0,4}+[ \t]{0,30}+"
 """What ends a name in quotes, in an index or in bold."""
 _TYPE = r"[ \t]{0,4}+[A-Za-z_&][\w.\[\]<>|&*?]{0,40}+[ \t]{0,4}+"
@@ -21,17 +28,23 @@ _TAG = r"(?:(?:!!?[A-Za-z]{1,12}|&[\w-]{1,30})[ \t]{1,4})?"
 _STARS = r"(?:\*{1,3}[ \t]{1,4})?"
 """The end of bold text in Markdown."""
 
+_PREPOSITIONS = (
+    "for|of|to|on|at|from|für|fuer|von|vom|zum|zur|am|im|auf|der|des|pour|du|de|sur|au|del|para|en"
+    "|do|da|per|di|voor|van|till|(?:is|was)[ \\t](?:generated|created|set)[ \\t]for"
+)
 _ASIDE = (
-    r"(?:(?<=[ \t])(?i:for|of|to|on|at|from)(?:[ \t][^\s:=,;\"'`]{1,40}+){1,6}|\([^()\n]{1,40}+\))"
+    rf"(?:(?<=[ \t])(?i:{_PREPOSITIONS})(?:[ \t][^\s:=,;\"'`]{{1,40}}+){{1,6}}"
+    r"|\([^()\n]{1,40}+\))"
 )
 """Words between a name and a colon that say what a password is for."""
 _VERB = (
-    r"(?i:(?:is|was|has[ \t]been|ist|lautet|est|es|remains|equals|becomes"
+    rf"(?i:(?:{COPULA}|has[ \t]been|remains|equals|becomes"
     r"|(?:should|must|will|shall|can)[ \t]be|(?:set|changed|reset|updated|rotated)(?=[ \t]to\b))"
-    r"(?:[ \t](?:now|set|changed|reset|updated)){0,2}+(?:[ \t]from[ \t]\S{1,60})?(?:[ \t]to)?:?)"
+    r"(?:[ \t](?:now|set|changed|reset|updated|jetzt|nun|maintenant|ahora)){0,2}+"
+    r"(?:[ \t]from[ \t]\S{1,60})?(?:[ \t]to)?:?)"
 )
 _OPEN_ASIDE = (
-    r"(?:[A-Za-z]{1,7}(?:[ \t]{1,2}[^\s:=,;\"'`]{1,40}+){0,8}|\([^()\n]{0,40}+\)?)"
+    r"(?:[^\W\d_]{1,7}(?:[ \t]{1,2}[^\s:=,;\"'`]{1,40}+){0,8}|\([^()\n]{0,40}+\)?)"
     r"[ \t]{0,4}[:=–—→-]?"
 )
 
@@ -78,6 +91,7 @@ _JOIN = (
     rf"|[:=]{{1,2}}[ \t]{{0,8}}[\[(](?=[ \t]{{0,4}}[\"'`])"
     r"|=\[|%3[ADad](?:%20|\+)?(?:%22)?|<-|(?<=[ \t])(?i:as)[ \t]\w{1,20}[ \t]{0,4}="
     r"|\|(?=[^|\s]{5,128}\|)|[.·…]{3,80}(?=[ \t])"
+    r"|\)\.(?:send_?[kK]eys|fill|type|set_?[vV]alue)\((?=[\"'`])"
     rf"|=>|:=|->|!?={{1,3}}"
     rf"|:{_TYPE}=(?![=>])(?=[ \t]{{0,4}}{BEFORE_QUOTE}[\"'`\\])|::?(?!/)"
     r"|[\s,]{0,40}[\\\"']{0,2}(?:android:)?(?i:value)[\\\"']{0,2}[ \t]{0,8}[:=]"
@@ -87,14 +101,16 @@ _JOIN = (
     rf"|{_ELEMENT}"
     rf"|{_ASIDE}(?:[ \t]{{0,2}}:(?![:/])|[ \t](?:{_VERB}|(?i:to)|[–—→-])(?=[ \t]))"
     rf"|(?<=[ \t])(?:{_VERB}|(?i:to)|[–—→-])(?=[ \t])"
+    rf"|\((?=[^{SPACE}()\"'`,;:=]{{5,60}}\)[ \t])"
     # With only a space in between, the value must have a digit, a symbol, a quote or four words.
-    rf"|(?<=[ \t])(?=[^{SPACE}]{{0,60}}[0-9@#$%^&*+=~!\"'`\\]"
+    rf"|(?<=[ \t])(?=[^{SPACE}]{{0,60}}[0-9@#$%^&*+=~!_\"'`\\]"
     rf"|[a-z]{{3,12}}(?:-[a-z]{{3,12}}){{3}}))[ \t]{{0,30}}{_STARS}{_TAG}"
 )
 """Whatever joins a name and its value, as the group `join`, up to the value or its quote."""
 _OPEN_JOIN = (
     rf"(?:[=:!>–—→：＝是为は-][=:>]{{0,2}}(?:{_TYPE}=?)?|,|[({{]|\|{{1,2}}|\?{{1,2}}|<{{1,3}}-?|[.·…]{{1,80}}"
     rf"|[:=]{{1,2}}[ \t]{{0,8}}[\[(]|{_OPEN_LINE}|{_OPEN_MARKUP}|{_OPEN_FALLBACK}|{_OPEN_ASIDE}"
+    r"|\)\.[A-Za-z_]{0,9}\(?"
     rf"|{_OPEN_BLOCK}"
     r"|[\s,]{0,40}[\\\"']{0,2}(?:a[ndroi]{0,6}:?)?"
     r"(?i:v|va|val|valu|value[\\\"']{0,2}[ \t]{0,8}[:=]?)?)?[ \t]{0,30}"

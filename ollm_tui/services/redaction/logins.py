@@ -105,6 +105,20 @@ def _unless_stand_in(match: re.Match[str]) -> Span | None:
     return None if is_stand_in(match["secret"]) else match.span("secret")
 
 
+def _used(match: re.Match[str]) -> Span | None:
+    """The password in a sentence that names it only afterwards: use … as the password."""
+    group = "secret" if match["secret"] else "bare"
+    known = is_secret(match[group], "password", "mentioned" if match["secret"] else "prose")
+    return match.span(group) if known else None
+
+
+_CREDENTIALS = (
+    *("credentials", "creds", "login", "log in with", "zugangsdaten", "anmeldedaten"),
+    *("identifiants", "credenciales"),
+)
+_USING = ("use ", "using ", "try ", "enter ", "verwende ", "nimm ", "utilise ", "utilisez ", "usa ")
+_AS = r"(?:as|als|comme|como)"
+
 LOGINS: tuple[Rule, ...] = (
     Rule(
         "url",
@@ -114,6 +128,20 @@ LOGINS: tuple[Rule, ...] = (
         rf"(?P<secret>[^@{_NO_ADDRESS}]{{1,256}}+(?:@[^@/{_NO_ADDRESS}]{{1,64}}+(?=@))?)@)",
         _password,
     ),
+    Rule(
+        "password",
+        _USING,
+        r"(?i)[a-z]{3,9}[ ](?:[\"'`](?P<secret>[^\s\"'`]{5,60})[\"'`]|(?P<bare>[^\s\"'`]{5,60}+))"
+        rf"[ ]{_AS}[ ](?:the[ ]|your[ ]|my[ ]|mot[ ]de[ ])?"
+        r"(?:pass(?:word|wort|phrase|e)|kennwort|contraseña|senha)"
+        r"(?![\w-]|[ ](?:hash|algorithm|field))",
+        _used,
+        any_case=True,
+        unfinished=(
+            r"(?i)[a-z]{3,9}[ ](?:[\"'`]?[^\s\"'`]{0,60}+[\"'`]?"
+            rf"(?:[ ](?:[ac]\w{{0,4}}|{_AS}(?:[ ][a-zñ]{{0,10}}){{0,3}})?)?)?\Z"
+        ),
+    ),
     Rule("password", ("@tcp(", "@unix("), r"(?<=[!-~]{5})@(?:tcp|unix)\(", _before_host),
     Rule(
         "password",
@@ -121,7 +149,7 @@ LOGINS: tuple[Rule, ...] = (
         r"(?:jdbc:oracle:[a-z0-9]{1,5}:|sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{1,4})?)"
         rf"[A-Za-z0-9_$]{{1,40}}/(?P<secret>[^@/{_NO_ADDRESS}]{{3,90}})@",
         _unless_stand_in,
-        unfinished=r"sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{0,4})?\Z",
+        unfinished=r"sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{0,4})?[!-~]{0,140}+\Z",
     ),
     Rule(
         "password",
@@ -155,13 +183,15 @@ LOGINS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        ("credentials", "creds", "login"),
-        r"(?i)(?:credentials|creds|login)(?:[ \t]?[:=]|[ \t]are:?)[ \t]{1,3}[\w.@\-]{1,60}+"
+        _CREDENTIALS,
+        rf"(?i)(?:{'|'.join(_CREDENTIALS)})(?:[ \t]?[:=]|[ \t](?:are|is|sind|sont|son):?|[ \t]as)?"
+        r"[ \t]{1,3}[\w.@\-]{1,60}+"
         r"(?:[ \t]/[ \t]|[/:])(?P<secret>[^\s\"'`/]{5,90}+)",
         _said,
         any_case=True,
         unfinished=(
-            r"(?i)(?:credentials|creds|login)[ \t]?(?:[:=]|a|ar|are:?)?[ \t]{0,3}[\w.@\-]{0,60}+"
+            rf"(?i)(?:{'|'.join(_CREDENTIALS)})[ \t]?(?:[:=]|[a-z]{{1,4}}:?)?"
+            r"[ \t]{0,3}[\w.@\-]{0,60}+"
             r"[ \t]?[/:]?[ \t]?[^\s\"'`/]{0,90}+\Z"
         ),
     ),

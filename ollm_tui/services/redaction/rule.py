@@ -23,6 +23,8 @@ REACH_BACK = 100
 
 _FILLER = r"([xX*.#•_-])\1{5}"
 _FILLER_WORDS = r"(?i)your|change.?me|replace|insert|placeholder|redacted|example|sample|goes.?here"
+_OF_DOCUMENTS = ("EXAMPLE", "EXAMPLEKEY")
+"""How the keys end that are printed in documents."""
 
 
 class Rule(NamedTuple):
@@ -47,6 +49,9 @@ class Rule(NamedTuple):
     """Whether its anchors count only at the beginning of a word."""
     opening: str = ""
     """A pattern that must follow anchors which alone are too short to mean anything."""
+    needs: tuple[str, int] | None = None
+    """A text in lower case, and how far behind an anchor it begins at most: without it nothing
+    matches, and nothing is tried."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -72,7 +77,7 @@ def whole(match: re.Match[str]) -> Span | None:
     """The whole match, or its group `secret`; None if it is only a placeholder for a token."""
     group = "secret" if "secret" in match.re.groupindex else 0
     text = match[group]
-    if compiled(_FILLER).search(text):
+    if text.endswith(_OF_DOCUMENTS) or compiled(_FILLER).search(text):
         return None
     if compiled(_FILLER_WORDS).search(text) and not compiled("[0-9]").search(text):
         return None

@@ -201,6 +201,9 @@ class Scan:
             at = find(anchor, max(start, blocked.get(number, 0)))
             match_at = _match(rule) if -1 < at < stop else None
             while match_at and -1 < at < stop:
+                if rule.needs and (far := _missing_until(rule.needs, folded, at)):
+                    at = find(anchor, far) if far < stop else -1
+                    continue
                 match = match_at(text, at - rule.back) if at >= rule.back else None
                 if match:
                     self._take(probe, match)
@@ -250,6 +253,15 @@ def _open_word(text: str, end: int) -> int:
         return start
     letter = _LAST_LETTERS.search(text, start, end)
     return letter.start() if letter else end
+
+
+def _missing_until(needs: tuple[str, int], folded: str, at: int) -> int:
+    """Where an anchor may have what its rule needs, if the one at `at` has it not; else 0."""
+    wanted, reach = needs
+    found = folded.find(wanted, at)
+    if found == -1:
+        return len(folded)
+    return found - reach if found - at > reach else 0
 
 
 def _match(rule: Rule) -> Callable[[str, int], re.Match[str] | None]:

@@ -20,6 +20,8 @@ _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _DISCORD = r"[A-Za-z0-9_\-]{22,28}\.[A-Za-z0-9_\-]{6}\."
 _MADE = r"(?=[A-Za-z]{0,60}[0-9])(?=[0-9a-f_]{0,60}[A-Zg-z])[A-Za-z0-9]{20,200}+"
 """A long run with a digit and a letter that no hexadecimal checksum has."""
+_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
+_DIGITS_AND_CASES = r"[A-Za-z]{0,40}[0-9][0-9A-Z]{0,40}[a-z]"
 _RANDOM_PART = r"(?=[A-Za-z]*[0-9]|[a-z]+[A-Z])[A-Za-z0-9]{16,}"
 _SWITCH = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]"
 
@@ -202,7 +204,12 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("ory", "ory_", r"ory_(?:pat|at|rt|wak|apikey)_[A-Za-z0-9_.\-]{20,100}+"),
     token("trigger", "tr_dev_ tr_prod_ tr_stg_", rf"tr_(?:dev|prod|stg)_{_MADE}"),
     token("zuplo", "zpka_", r"zpka_[a-f0-9]{32}_[a-f0-9]{8}"),
-    token("wallet", "xprv", r"xprv[A-Za-z0-9]{100,112}+"),
+    token("wallet", "xprv yprv zprv", r"[xyz]prv[A-Za-z0-9]{100,112}+"),
+    token("wallet", "5H 5J 5K", rf"5[HJK](?={_DIGITS_AND_CASES}){_BASE58}{{49}}"),
+    token("wallet", "K L", rf"[KL](?={_DIGITS_AND_CASES}){_BASE58}{{51}}")._replace(
+        opening=rf"{_BASE58}{{51}}"
+    ),
+    token("nostr", "nsec1 ncryptsec1", r"n(?:crypt)?sec1[02-9ac-hj-np-z]{58,180}+"),
     # Any other service: it is customary to join its name, the kind of key, and random letters.
     *(
         token_around("token", f"_{kind}_", rf"(?<=[A-Za-z0-9])(?<!pk)_{kind}_(?P<secret>{_MADE})")

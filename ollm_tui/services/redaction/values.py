@@ -11,11 +11,16 @@ Name = Literal["password", "secret", "key"]
 `secret`: tokens and API keys, made by machines. `key`: any other key, where only a value that
 looks like nothing else counts."""
 
-Place = Literal["quoted", "bare", "variable", "given", "prose"]
-"""Where a value is. `quoted`: in quotes. `bare`: without quotes, as in YAML and INI files, but also
-in code. `variable`: NAME=value, as in env files and shells. `given`: in the query of a URL or as
-the option of a command, which is never code. `prose`: in a sentence, a list or a call, where a word
-is only a word."""
+Place = Literal["quoted", "assigned", "bare", "variable", "setting", "given", "prose", "mentioned"]
+"""Where a value is. `quoted`: in quotes, perhaps as the label of something. `assigned`: in quotes
+behind an equals sign. `bare`: without quotes, as in YAML and INI files, but also in code.
+`variable`: NAME=value, as in env files and shells. `setting`: name=value without spaces, where no
+code is. `given`: in the query of a URL or as the option of a command, which is never code. `prose`:
+in a sentence, a list or a call, where a word is only a word. `mentioned`: there, but in quotes of
+its own.
+
+Beside the name of a password, nearly anything counts in a place that holds no code and no labels;
+elsewhere a value has to show that it is neither."""
 
 _STAND_IN_PARTS = re.compile(
     r"xxxx|\*\*\*|\.\.\.|••|####|\{\{|\$\{|your|change[-_ ]?(?:me|it)|placeholder"
@@ -41,7 +46,7 @@ _WORDS = (
     " tbd admin root user username login guest postgres mysql localhost value values type await"
     " async return function new self this import from with input output private public generated"
     " automatic internal external anonymous identifier encrypted encryption authentication"
-    " authorization confirmation"
+    " authorization confirmation passwort kennwort contraseña contrasena senha hasło parola пароль"
 )
 _WORD_SET = frozenset(_WORDS.split())
 _NO_SECRET = r"""
@@ -50,16 +55,40 @@ _NO_SECRET = r"""
         (?:url|hash|digest|sum|bits?|hex|id|string|array|[kr]\d|[bs])? | [xpv]\d{1,4} )
         (?:[-_/:.][a-z0-9]{1,12}){0,8} \Z )
     | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [a-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
+    | [\w-]+:[x*!]?:\d+: | %env\(
     | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
     """
-"""Names of algorithms, paths, addresses and file names, in lower case."""
+"""Names of algorithms, paths, addresses, lines of /etc/passwd and file names, in lower case."""
 _STAND_IN_WHOLE = re.compile(_WHOLE, re.VERBOSE)
 _NO_SECRET_AT_ALL = re.compile(_NO_SECRET, re.VERBOSE)
 _LEAST_RANDOM = 8
 _LEAST_CASED = 7
 _LEAST_SWITCHES = 4
 """Characters, and changes between letters, digits and cases, of what no name or path has."""
-_NEVER_CODE = ("variable", "given")
+_HOLDS_VALUES = ("variable", "setting", "given", "assigned")
+"""Places that hold neither code nor labels."""
+_IN_QUOTES = ("quoted", "assigned", "setting")
+_LEAST_WORD = 6
+"""Characters of a password that is nothing but a word."""
+_LEAST_NUMBER = 6
+"""Digits of a password that is nothing but a number."""
+_CODE_WORD = re.compile(
+    r"(?i)(?:args?|param|var|val|value|tmp|temp|user|str|string|u?int|float|test|step|col|field"
+    r"|row|item|data|input|line|name|obj|opt|option|part|group|match|node|self|this|ctx|req|res|foo"
+    r"|bar|baz|pass(?:w(?:or)?d|phrase)?|pwd|pw|secret|token|key|hash|salt|version|level|page|char"
+    r"|[a-z]{1,2})(?:_[a-z_]*)?[0-9_]*"
+)
+"""Names that programs number: arg1, user_name2."""
+_REFERENCE = re.compile(
+    r"(?i)pass|secret|token|key|cred|pwd|field|input|text|valid|hash|label|type|string|env|config"
+)
+"""What names of variables, types and labels have in them."""
+_NAME_OF_ANOTHER = re.compile(
+    r"[A-Z]+(?:_[A-Z]+)+|[A-Za-z_-]*[a-z_-](?:Pass(?:word|phrase)|Secret|Token|Key)"
+)
+"""A constant or a variable, which only refers to a secret."""
+_HUMPS = re.compile(r"[A-Za-z]*[a-z][_-]?[A-Z][A-Za-z_-]*")
+"""Words that are told apart by capitals: TangerineDream, Blue_Heron."""
 _CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*[!?]?)+;?")
 _CALL = re.compile(r"[\w.$:>?!-]*[()\[\]{}]")
 _PART = re.compile(r"[-_./:, |@+]+")
@@ -82,6 +111,7 @@ _HYPHENATED = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){3,5}")
 _AWS_SECRET = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}")
 
 
+@lru_cache(maxsize=256)
 def is_stand_in(value: str) -> bool:
     """Whether a value is a placeholder for a secret, or only a word."""
     lower = value.lower()
@@ -115,7 +145,11 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
         return True
     if place == "bare" and _is_code(value, name):
         return False
-    if place == "variable" and _CALL.match(value):
+    if place in ("variable", "setting") and _CALL.match(value):
+        return False
+    if place == "setting" and _CODE_PATH.fullmatch(value):
+        return False
+    if _NAME_OF_ANOTHER.fullmatch(value):
         return False
     lower = value.lower()
     # Not by is_stand_in, for speed: this runs for every value of a hostile text.
@@ -169,22 +203,35 @@ def is_hyphenated(value: str) -> bool:
 
 
 def _may_be_password(value: str, place: Place) -> bool:
-    if len(value) < 6:
-        return False
-    if place in _NEVER_CODE or is_hyphenated(value):
-        return True
     if _MIXED.match(value):
         return place != "prose" or not _is_readable(value) or _is_numbered_name(value)
+    if len(value) < _LEAST_WORD:
+        return False
+    if place in _HOLDS_VALUES or is_hyphenated(value):
+        return True
     if _SYMBOL.search(value):
         return _LETTER.search(value) is not None
-    if place == "quoted" and value.isascii() and value.islower():
-        return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
+    if "_" in value and _is_made_of_words(value):
+        return True
+    if value.isdigit():
+        return len(value) >= _LEAST_NUMBER
+    if place in ("quoted", "mentioned") and value.isascii():
+        if value.islower() and place == "quoted":
+            return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
+        return _is_made_of_words(value)
     return is_wild(value)
+
+
+def _is_made_of_words(value: str) -> bool:
+    """Whether a value is words joined by capitals and names nothing that a program has."""
+    return _HUMPS.fullmatch(value) is not None and not _REFERENCE.search(value)
 
 
 def _is_numbered_name(value: str) -> bool:
     """Whether a value is words and a number, as people make up passwords: Blue-Cheese-66."""
-    return len(value) >= 10 and value[-2:].isdigit() and not value.islower()
+    if not value[-1].isdigit() or _CODE_WORD.fullmatch(value):
+        return False
+    return "_" in value or (len(value) >= 10 and value[-2].isdigit() and not value.islower())
 
 
 def _may_be_made(value: str, place: Place) -> bool:
@@ -196,11 +243,15 @@ def _may_be_made(value: str, place: Place) -> bool:
     if is_mixed(value):
         if place == "prose":
             return len(value) >= 12 and not _is_readable(value)
-        if place in ("quoted", "variable") and len(_DIGIT.findall(value)) >= 2:
+        if place == "variable" or (place in _IN_QUOTES and len(_DIGIT.findall(value)) >= 2):
             return True
+        if place == "assigned" and len(value) >= 10 and "_" in value:
+            return _CODE_WORD.fullmatch(value) is None
         return not _is_readable(value) or (len(value) >= 10 and _has_symbol(value))
-    if place == "variable" and len(value) >= 12 and not _PART.search(value):
+    if place == "variable" and not _PART.search(value):
         return True
+    if place in _IN_QUOTES or place == "variable":
+        return len(value) >= 12 and "_" in value and _is_made_of_words(value)
     return len(value) >= 20 and len(_SWITCH.findall(value)) >= 5
 
 
@@ -246,11 +297,8 @@ def _is_code(value: str, name: Name) -> bool:
             return False
     if value[0].isdigit():
         return False
-    if name == "password" and len(_EVERY_SWITCH.findall(value)) > 2:
-        return False  # letters were replaced by digits
-    if "_" in value or name != "password":
-        if len(value) >= 20 and value.islower() and "_" not in value and _MIXED.match(value):
-            return False
-        digits = len(_DIGIT.findall(value))
-        return digits < 4 and len(_SWITCH.findall(value)) < 3
-    return False
+    if name == "password":
+        return _CODE_WORD.fullmatch(value) is not None and len(_EVERY_SWITCH.findall(value)) < 3
+    if len(value) >= 20 and value.islower() and "_" not in value and _MIXED.match(value):
+        return False
+    return len(_DIGIT.findall(value)) < 4 and len(_SWITCH.findall(value)) < 3

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from ollm_tui.services.safety.awk_programs import awk_words
 from ollm_tui.services.safety.option_words import Sorted, sorted_words
 from ollm_tui.services.safety.plain_words import Word
 from ollm_tui.services.safety.read_only import Rule
@@ -281,6 +282,7 @@ def _ps(words: Sequence[Word]) -> Sorted:
 
 PARTICULAR: Mapping[str, Callable[[Sequence[Word]], Sorted]] = MappingProxyType(
     {
+        **dict.fromkeys(("awk", "gawk", "mawk"), awk_words),
         "echo": _echo,
         "find": _find,
         "sed": _sed,

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase, translate
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 MOST_ENTRIES = 10_000
@@ -60,7 +60,7 @@ _BUILD_SERVERS = frozenset(
     )
 )
 """Files that decide what runs on a push or a commit."""
-_INSTRUCTIONS = frozenset(("AGENTS.md", "OLLM.md", ".ollm"))
+_INSTRUCTIONS = frozenset(("AGENTS.md", "CLAUDE.md", "GEMINI.md", "OLLM.md", ".ollm"))
 """What decides what the model is told and what this program may do."""
 
 
@@ -121,8 +121,8 @@ class Places:
     def refusal_of_matches(self, pattern: str) -> str:
         """Why files that match a shell pattern may not be read unasked; empty if they may."""
         folder, _, last = pattern.rstrip("/").rpartition("/")
-        if "*" in folder or "?" in folder:
-            return "it has a pattern for directories"
+        if _WILD.search(folder):
+            return self._refusal_below(folder.split("/"), last)
         real = self.real(folder or (pattern.startswith("/") and "/") or ".")
         if not self.holds(real):
             return "it reads outside of the project"
@@ -136,6 +136,28 @@ class Places:
         if len(found) > MOST_ENTRIES:
             return "its pattern stands for too many files to look at"
         return next(filter(None, self._refusals(real, last, names)), "")
+
+    def _refusal_below(self, folders: Sequence[str], last: str) -> str:
+        """The same where a directory has a pattern: whatever is called so at any depth must be
+        allowed, as some shells take ** for any depth and others for one."""
+        named = list(takewhile(lambda part: not _WILD.search(part), folders))
+        wild = folders[len(named) :]
+        if ".." in wild or any(part.startswith(".") for part in wild):
+            return "it has a pattern for directories"
+        top = self.real("/".join(named) or (folders[0] == "" and "/") or ".")
+        if not self.holds(top):
+            return "it reads outside of the project"
+        count = 0
+        for parent, below, files in os.walk(top):
+            below[:] = [name for name in below if not name.startswith(".")]
+            count += len(below) + len(files)
+            if count > MOST_ENTRIES:
+                return "its pattern stands for too many files to look at"
+            if any(Path(parent, name).is_symlink() for name in below):
+                return "its pattern may lead through links"
+            if why := next(filter(None, self._refusals(Path(parent), last, [*below, *files])), ""):
+                return why
+        return ""
 
     def write_danger(self, text: str) -> str:
         """What is dangerous about writing to a path; empty if nothing is."""

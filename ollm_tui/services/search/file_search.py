@@ -7,13 +7,18 @@ asked for; what changed since is read again with each search.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.intake import clean
+from ollm_tui.core.search import Query
 from ollm_tui.services.safety.places import keeps_secrets
+from ollm_tui.services.search.joining import joined
+from ollm_tui.services.search.message_vectors import MessageVectors
 from ollm_tui.services.search.passages import query_about
 from ollm_tui.services.search.word_forms import WordForms
 from ollm_tui.services.search.word_ranking import Question
@@ -28,6 +33,8 @@ LARGEST = 400_000
 LONGEST, SHORTEST = 40, 8
 """Lines of a passage; it ends where something new begins, between these two."""
 LONGEST_LINE = 400
+MOST_PIECES = 2
+"""Pieces of a passage that are compared by meaning: it begins with what it is about."""
 BATCH = 200
 """Files that are written to the index together."""
 
@@ -48,32 +55,57 @@ class FilePassage(NamedTuple):
 
 
 class FileSearch:
-    """Searches the files of one project. Used by one thread at a time."""
+    """Searches the files of one project, from any thread."""
 
     def __init__(self, root: Path, layout: StoreLayout, *, sealed: bool) -> None:
         digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        path = None if sealed else layout.root / f"files-{digest}.sqlite"
         self._root = root
-        self._index = MessageIndex(None if sealed else layout.root / f"files-{digest}.sqlite")
+        self._index = MessageIndex(path)
+        self._vectors = MessageVectors(self._index, path)
+        self._using = Lock()
 
-    def search(self, paths: Sequence[str], words: str, most: int) -> list[FilePassage]:
-        """Return the best passages of these files, the best first. StoreError."""
+    def search(
+        self, paths: Sequence[str], words: str, most: int, vector: Sequence[float] = ()
+    ) -> list[FilePassage]:
+        """Return the best passages of these files, the best first. StoreError.
+
+        With a `vector`, what the words mean, those that mean nearly the same are found too.
+        """
         query = query_about(words)
-        try:
+        with self._using, _store_errors():
             self._refresh(paths)
             question = Question(query, WordForms(self._index.vocabulary))
             ranked = (question.rank(self._index) or []) if question.groups else []
-            found = self._index.messages([each.number for each in ranked[:most]])
-        except IndexLost as error:
-            raise StoreError("the index of the files was damaged", "try again") from error
-        covered = [each.covered for each in ranked]
+            near = self._vectors.nearest(vector, Query()) if vector else []
+            hits = joined(ranked, self._vectors.messages(near, Query()) if near else {})[:most]
+            found = self._index.messages([each.number for each in hits])
         return [
-            FilePassage(each.session_id, each.id, each.said, share)
-            for each, share in zip(found, covered, strict=False)
+            FilePassage(each.session_id, each.id, each.said, hit.covered)
+            for each, hit in zip(found, hits, strict=False)
         ]
+
+    def without_vectors(self, model: str) -> list[int]:
+        """Return the numbers of the passages that have no vector of a model. StoreError."""
+        with self._using, _store_errors():
+            return self._vectors.missing(model)
+
+    def pieces(self, numbers: Sequence[int]) -> dict[int, list[str]]:
+        """Return the beginnings of passages, to make vectors of. StoreError."""
+        with self._using, _store_errors():
+            found = self._vectors.pieces(numbers)
+        return {content: pieces[:MOST_PIECES] for content, pieces in found.items()}
+
+    def add_vectors(self, model: str, made: Mapping[int, Sequence[Sequence[float]]]) -> None:
+        """Keep the vectors of passages. StoreError, OSError."""
+        with self._using, _store_errors():
+            self._vectors.add(model, made)
 
     def close(self) -> None:
         """Close the index."""
-        self._index.close()
+        with self._using:
+            self._vectors.release()
+            self._index.close()
 
     def _refresh(self, paths: Sequence[str]) -> None:
         """Read what changed since the last time."""
@@ -112,6 +144,14 @@ class FileSearch:
         except OSError:
             return ""
         return "" if b"\0" in data else clean(data.decode("utf-8", "replace"))
+
+
+@contextmanager
+def _store_errors() -> Generator[None]:
+    try:
+        yield
+    except IndexLost as error:
+        raise StoreError("the index of the files was damaged", "try again") from error
 
 
 def passages_of(text: str) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ollm_tui.core.search import Why
@@ -12,7 +13,10 @@ COVERED = 0.5
 """The share of the telling words that a message must have to stand among those that mean the same.
 Without it, messages that share one word with a question push out those that answer it."""
 WORDS_SHARE = 0.3
-"""What having all words counts, where the same meaning counts 1."""
+"""What having all words counts among these, where the same meaning counts 1."""
+BY_MEANING = 2
+"""After each message that has the words come so many of the nearest in meaning: a question may
+have its words in many messages, and its answer in other words."""
 
 
 class JoinedHit(NamedTuple):
@@ -25,21 +29,30 @@ class JoinedHit(NamedTuple):
 
 
 def joined(ranked: Sequence[RankedMessage], near: Mapping[int, float]) -> list[JoinedHit]:
-    """Return all messages, the best first; `near` are those that mean nearly the same."""
+    """Return all messages, the best first; `near` are those that mean nearly the same, the
+    nearest first, and how near they are."""
     if not near:
         return [JoinedHit(each.number, "words", 0.0, each.covered) for each in ranked]
     farthest = min(near.values())
-    scores: dict[int, float] = dict(near)
     words = {each.number: each for each in ranked}
-    for each in ranked:
-        if each.covered >= COVERED:
-            known = near.get(each.number, farthest)
-            scores[each.number] = known + WORDS_SHARE * each.covered
-    places = {each.number: place for place, each in enumerate(ranked)}
-    last = len(places)
-    order = sorted(scores, key=lambda number: (-scores[number], places.get(number, last), -number))
-    order += [each.number for each in ranked if each.number not in scores]
+    scores = {
+        number: near.get(number, farthest) + WORDS_SHARE * each.covered
+        for number, each in words.items()
+        if each.covered >= COVERED
+    }
+    # Sorting keeps the order of the ranking where two are equal.
+    by_words = iter(sorted(scores, key=lambda number: -scores[number]))
+    by_meaning = iter(near)
+    order: dict[int, None] = {}
+    while len(order) < len(scores.keys() | near.keys()):
+        order |= dict.fromkeys(islice(_new(by_words, order), 1))
+        order |= dict.fromkeys(islice(_new(by_meaning, order), BY_MEANING))
+    order |= dict.fromkeys(words)
     return [_hit(number, words.get(number), near.get(number, 0.0)) for number in order]
+
+
+def _new(numbers: Iterator[int], known: Collection[int]) -> Iterator[int]:
+    return (number for number in numbers if number not in known)
 
 
 def _hit(number: int, words: RankedMessage | None, closeness: float) -> JoinedHit:

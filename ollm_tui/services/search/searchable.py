@@ -15,10 +15,11 @@ from ollm_tui.core.session.message import (
     Text,
     ToolCallPart,
     ToolResultPart,
+    Usage,
 )
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState, recorded_calls
-from ollm_tui.storage.search.message_rows import IndexedMessage, IndexedSession
+from ollm_tui.storage.search.message_rows import NOT_TOLD, IndexedMessage, IndexedSession
 from ollm_tui.storage.sessions.directory import Fingerprint
 
 END_CHARACTERS = 64_000
@@ -103,7 +104,19 @@ def _message(
         _joined(said) if said else "",
         _joined(aside) if aside else "",
         _joined(tools) if tools else "",
+        False,
+        *_paid(message.usage),
     )
+
+
+def _paid(usage: Usage | None) -> tuple[int, float]:
+    """Return what came from the server's cache, and the cost; NOT_TOLD where that is unknown."""
+    if usage is None:
+        return NOT_TOLD, 0.0
+    cached = NOT_TOLD if usage.cached_tokens is None else usage.cached_tokens
+    if usage.cost is None:
+        return cached, 0.0
+    return cached, usage.cost if isinstance(usage.cost, float) else NOT_TOLD
 
 
 def _call(name: str, call: ToolCall) -> IndexedMessage:

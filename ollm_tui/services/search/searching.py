@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from ollm_tui.core import clock
+from ollm_tui.core.costs import Bill, added
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.search import (
@@ -25,13 +28,13 @@ from ollm_tui.core.search import (
 )
 from ollm_tui.services.search.indexing import ATTEMPTS, IndexFeed, Indexing, Progress
 from ollm_tui.services.search.joining import JoinedHit, joined
-from ollm_tui.services.search.passages import pieces_of
+from ollm_tui.services.search.message_vectors import MessageVectors
 from ollm_tui.services.search.snippets import Marker
 from ollm_tui.services.search.word_forms import WordForms
 from ollm_tui.services.search.word_ranking import Question
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.search.message_index import RANKED, FoundMessage, IndexLost, MessageIndex
-from ollm_tui.storage.search.vectors import Near, Vectors
+from ollm_tui.storage.search.vectors import Near
 from ollm_tui.storage.sessions.session_store import SessionStore
 
 R = TypeVar("R")
@@ -41,8 +44,6 @@ LIVE_BYTES = 4 * 1024 * 1024
 _LOOKS = 2
 """How often messages that were found are looked up in vain until the index counts as damaged:
 once, another process may have removed them in between."""
-MOST_NEAR = 100
-"""How many of the messages that mean nearly the same are looked at."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -62,7 +63,8 @@ class _Search(NamedTuple):
 class _Exact(NamedTuple):
     """The messages that have all terms."""
 
-    numbers: list[int]
+    contents: dict[int, int]
+    """What each of them says, as a number that its copies share; the best message first."""
     at_least: bool
     """Whether there may be more."""
 
@@ -85,8 +87,10 @@ class HistorySearch:
         self._store = store
         self._when_fed = when_fed
         self._index = MessageIndex(None if store.sealed else store.layout.search)
-        self._vectors = Vectors(None if store.sealed else store.layout.search)
+        self._vectors = MessageVectors(self._index, None if store.sealed else store.layout.search)
+        self._forms = WordForms(self._index.vocabulary)
         self._using = Lock()
+        self._last_exact: tuple[object, _Exact] | None = None
         self._round = 0
         self._is_finding = False
         self._indexing = Indexing(store, self._index, self._using)
@@ -139,13 +143,20 @@ class HistorySearch:
 
     def _near_results(self, asked: _Search, vector: Sequence[float]) -> Iterator[Results]:
         def prepare() -> tuple[_Search, Question]:
-            near = self._vectors.nearest(vector, self._filtered(asked.query), MOST_NEAR)
+            near = self._vectors.nearest(vector, asked.query)
             return asked._replace(near=tuple(near)), self._question(asked.query)
 
         prepared = self._ask(prepare, asked.number)
         found = prepared and self._find(prepared[0], "words", prepared[1])
-        if found:
-            yield found
+        if not (prepared and found):
+            return
+        yield found
+        # What has the words inside others must not vanish behind what only means the same.
+        has_words = any(hit.covered for hit in found.ranked)
+        if not has_words and any(term.may_stand_inside for term in asked.query.terms):
+            more = self._find(prepared[0], "anywhere", prepared[1])
+            if more and more.total > found.total:
+                yield more
 
     def overview(
         self, query: Query, where: Where = "words", others: Sequence[int] = ()
@@ -171,11 +182,28 @@ class HistorySearch:
     def activity(self) -> tuple[Activity, ...]:
         """Return the activity by day and model, the earliest day first. StoreError."""
         sums: dict[tuple[date, str], list[int]] = {}
-        rows = self._ask(self._index.activity, self._round) or ()
-        for hour, model, *counts in rows:
+        for hour, model, *counts in self._ask(self._index.activity, self._round) or ():
             known = sums.setdefault((_local_day(hour), model), [0, 0, 0])
             known[:] = map(sum, zip(known, counts, strict=True))
-        return tuple(Activity(*key, *sums[key]) for key in sorted(sums))
+        bills = self._bills()
+        rows = ((*key, *sums[key], bills.get(key, Bill())) for key in sorted(sums))
+        return tuple(map(Activity._make, rows))
+
+    def _bills(self) -> dict[tuple[date, str], Bill]:
+        """Return what was paid by day and model."""
+        bills: dict[tuple[date, str], Bill] = {}
+        rows = self._ask(self._index.costs, self._round) or ()
+        for hour, model, told, hits, cached, dollars, unpriced in rows:
+            paid = Bill(
+                cached_tokens=cached,
+                hits=hits,
+                misses=told - hits,
+                dollars=dollars,
+                unpriced=unpriced,
+            )
+            key = (_local_day(hour), model)
+            bills[key] = added((bills.get(key, Bill()), paid))
+        return bills
 
     def without_vectors(self, model: str) -> list[int]:
         """Return the numbers of the messages that have no vector of a model, the latest first.
@@ -183,37 +211,25 @@ class HistorySearch:
         Vectors of what is no longer there are removed. StoreError, OSError.
         """
 
-        def look() -> list[int]:
-            if self._vectors.model() == model:
-                self._vectors.keep(self._index.all_contents())
-                known = self._vectors.known()
-            else:
-                known = set[int]()
-            said = self._index.said(("user", "assistant"))
-            return [number for number, content in said if content not in known]
-
-        return self._ask(look, None) or []
+        return self._ask(lambda: self._vectors.missing(model), None) or []
 
     def pieces(self, numbers: Sequence[int]) -> dict[int, list[str]]:
         """Return what messages say, in pieces to make vectors of; none for what says too little."""
-        messages = self._ask(lambda: self._index.messages(numbers), None) or []
-        pieces = {message.content: pieces_of(message.said) for message in messages}
-        return {content: each for content, each in pieces.items() if each}
+        return self._ask(lambda: self._vectors.pieces(numbers), None) or {}
 
     def add_vectors(self, model: str, made: Mapping[int, Sequence[Sequence[float]]]) -> None:
         """Keep the vectors of messages, unless they were deleted meanwhile. StoreError, OSError."""
 
-        def add() -> None:
-            numbers = len(next(iter(made.values()))[0])
-            self._vectors.begin(model, numbers)
-            self._vectors.add(made, lambda: set(self._index.numbers_of(made, Query()).values()))
-
-        self._ask(add, None)
+        self._ask(lambda: self._vectors.add(model, made), None)
 
     def release(self) -> None:
-        """Give back the memory that searching by meaning took."""
+        """Give back the memory that searching took."""
         with self._using:
             self._vectors.release()
+            self._index.release()
+            self._forms = WordForms(self._index.vocabulary)
+            self._last_exact = None
+        _give_back_memory()
 
     def cancel(self) -> None:
         """End all searches that have begun."""
@@ -247,33 +263,38 @@ class HistorySearch:
 
     def _exactly(self, asked: _Search, where: Where) -> _Exact | None:
         """Return the messages that have all terms, the best first; None if interrupted."""
+        # A search by words and then by meaning begins with the same messages twice.
+        key = (*asked[:3], where, self._index.version())
+        if self._last_exact and self._last_exact[0] == key:
+            return self._last_exact[1]
+        found = self._find_exactly(asked, where)
+        self._last_exact = (key, found) if found else None
+        return found
+
+    def _find_exactly(self, asked: _Search, where: Where) -> _Exact | None:
         query, order, limit = asked[:3]
         steps: list[tuple[Query, Where]] = [(query, where)]
         if order == "relevance":
             whole = query._replace(terms=tuple(t._replace(whole=True) for t in query.terms))
             # Without duplicates: for terms that are whole words the first two are the same.
             steps = list(dict.fromkeys([(whole, "words"), (query, "words"), (query, where)]))
-        numbers: dict[int, None] = {}
-        left = len(steps)
-        while left and len(numbers) < limit:
+        contents: dict[int, int] = {}
+        left, most = len(steps), max(RANKED, limit)
+        while left and len(contents) < limit:
             # Ranking takes longest: what comes after better hits is ordered by time.
-            found = self._index.find(*steps[-left], "time" if numbers else order)
+            found = self._index.find(*steps[-left], "time" if contents else order, most)
             if found is None:
                 return None
-            numbers |= dict.fromkeys(found)
+            contents |= found
             left -= 1
-        return _Exact(list(numbers), bool(left) or len(numbers) >= RANKED)
+        return _Exact(contents, bool(left) or len(contents) >= most)
 
     def _others(self, asked: _Search, question: Question | None) -> list[JoinedHit] | None:
         """Return the messages found by some words, or by meaning; None if interrupted."""
         ranked = question.rank(self._index) if question and question.groups else []
         if ranked is None:
             return None
-        near: dict[int, float] = {}
-        if asked.near:
-            closeness = dict(asked.near)
-            numbers = self._index.numbers_of(closeness, asked.query)
-            near = {number: closeness[content] for number, content in numbers.items()}
+        near = self._vectors.messages(asked.near, asked.query) if asked.near else {}
         return joined(ranked, near)
 
     def _shown(
@@ -286,41 +307,40 @@ class HistorySearch:
     ) -> Results | None:
         """Return the hits to show, each thing once; None if some are no longer there."""
         found = {each.number: each for each in others}
-        known = frozenset(exact.numbers)
-        more = [each.number for each in others if each.number not in known]
-        numbers = exact.numbers + more
-        if asked.order == "time":
-            numbers.sort(reverse=True)
-        contents = self._index.contents(numbers)
-        if len(contents) < len(numbers):
-            return None
-        places: dict[int, list[int]] = {}
-        for number in numbers:
-            places.setdefault(contents[number], []).append(number)
+        more = [each.number for each in others if each.number not in exact.contents]
+        places = self._places(asked.order, exact.contents, more)
         shown = list(places.values())[: asked.limit]
         messages = self._index.messages([number for group in shown for number in group])
-        if len(messages) < sum(map(len, shown)):
+        if None in places or len(messages) < sum(map(len, shown)):
             return None
         marked = question.marked if question and more else asked.query.terms
         marker = Marker(asked.query._replace(terms=marked), where, asked.room)
         read = iter(messages)
         hits = [
-            _hit([next(read) for _ in group], marker, [found.get(number) for number in group])
+            _hit(list(islice(read, len(group))), marker, [found.get(number) for number in group])
             for group in shown
         ]
         titles = {message.session_id: message for message in messages}
-        total = min(len(places), RANKED)
+        total = min(len(places), max(RANKED, asked.limit))
         return Results(
             _grouped(hits, titles), total, exact.at_least, where, tuple(more), marked, tuple(hits)
         )
 
-    def _question(self, query: Query) -> Question:
-        return Question(query, WordForms(self._index.vocabulary))
+    def _places(
+        self, order: Order, exact: Mapping[int, int], more: Sequence[int]
+    ) -> dict[int | None, list[int]]:
+        """Return the messages by what they say, the best first; None says what is gone."""
+        contents = {**exact, **self._index.contents(more)} if more else exact
+        numbers = [*exact, *more]
+        if order == "time":
+            numbers.sort(reverse=True)
+        places: dict[int | None, list[int]] = {}
+        for number in numbers:
+            places.setdefault(contents.get(number), []).append(number)
+        return places
 
-    def _filtered(self, query: Query) -> set[int] | None:
-        """Return what may be found by meaning; None if no filter says so."""
-        filters = query._replace(terms=(), without=())
-        return None if filters.asks_nothing else self._index.all_contents(filters)
+    def _question(self, query: Query) -> Question:
+        return Question(query, self._forms)
 
     def _ask(self, work: Callable[[], R | None], current: int | None) -> R | None:
         """Run work on the index, filling it again if it turns out to be damaged.
@@ -356,6 +376,13 @@ class HistorySearch:
             self._when_fed()
 
 
+def _give_back_memory() -> None:
+    """Have the C library give back what was freed, where it can: it would keep most of it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim:
+        trim(0)
+
+
 def _grouped(hits: Sequence[Hit], sessions: Mapping[str, FoundMessage]) -> tuple[SessionHits, ...]:
     """Group hits by session, in the order of the sessions' first hits."""
     groups: dict[str, list[Hit]] = {}
@@ -378,37 +405,33 @@ def _hit(
     messages: Sequence[FoundMessage], marker: Marker, found: Sequence[JoinedHit | None]
 ) -> Hit:
     """Return the hit for a message and its copies, and why it was found."""
-    # The copy that one would go on from: on the branch of its session, in a session in use.
-    message = min(messages, key=lambda each: (not each.on_branch, each.archived))
+    message, places = messages[0], ()
+    if len(messages) > 1:
+        # The copy that one would go on from: on the branch of its session, in a session in use.
+        message = min(messages, key=lambda each: (not each.on_branch, each.archived))
+        places = tuple(
+            HitPlace(each.session_id, each.id, bool(each.on_branch), each.title)
+            for each in messages
+            if each is not message
+        )
     # Without a reason of its own, all words are there.
-    why = next((each for each in found if each), None)
+    why = next(filter(None, found), None)
     is_exact = None in found
     return Hit(
         session_id=message.session_id,
         message_id=message.id,
         role=message.role,
-        timestamp=_timestamp(message.at),
+        timestamp=clock.from_microseconds(message.at),
         model=message.model,
         on_branch=bool(message.on_branch),
         has_tool=bool(message.has_tool),
         pinned=bool(message.pinned),
         snippet=marker.snippet((message.said, message.aside, message.tools)),
         why="words" if why is None else "both" if is_exact and why.closeness else why.why,
-        places=tuple(
-            HitPlace(each.session_id, each.id, bool(each.on_branch), each.title)
-            for each in messages
-            if each is not message
-        ),
+        places=places,
         closeness=why.closeness if why else 0.0,
         covered=1.0 if is_exact or why is None else why.covered,
     )
-
-
-def _timestamp(microseconds: int) -> str:
-    try:
-        return clock.iso(_EPOCH + timedelta(microseconds=microseconds))
-    except OverflowError:
-        return clock.EPOCH
 
 
 def _local_day(hour: int) -> date:

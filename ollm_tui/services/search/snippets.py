@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import islice, takewhile
+from itertools import islice
 
 from ollm_tui.core.intake import clean
 from ollm_tui.core.search import Query, Snippet, SnippetRoom, Term, Where
@@ -16,6 +16,8 @@ LOOKED_AT = 200_000
 """Characters of a message in which terms are looked for; without one its beginning is shown."""
 MOST_MARKS = 24
 """How many marks are compared to find the best place for a snippet."""
+LONGEST_WORD = 64
+"""Characters of the longest word that is kept whole where a snippet begins or ends."""
 WORDS = re.compile(r"[^\W_]+")
 """Finds the words of a text as the index does."""
 
@@ -51,32 +53,36 @@ class Marker:
         ]
         self._pattern = re.compile("|".join((*inside, *among))) if inside or among else None
 
-    def marks(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each term found, in order."""
-        if self._pattern:
-            for found in self._pattern.finditer(fold(text)):
-                yield found.span()
+    def marks(self, text: str, most: int | None = None) -> list[tuple[int, int]]:
+        """Return the start and end of the first terms found, in order."""
+        found = self._pattern.finditer(fold(text)) if self._pattern else ()
+        return [each.span() for each in islice(found, most)]
 
     def snippet(self, texts: Iterable[str | None]) -> Snippet:
         """Return the best piece of the first text that has a term, else the beginning."""
-        present = [clean(text) for text in texts if text and not text.isspace()]
-        for text in present:
-            marks = list(islice(self.marks(text[:LOOKED_AT]), MOST_MARKS))
-            if marks:
-                return self._cut(text, _best_place(text, marks, self._room))
-        return self._cut(present[0], 0) if present else Snippet("")
+        beginning = ""
+        for text in texts:
+            if not text or text.isspace():
+                continue
+            text = clean(text)
+            found = self.marks(text[:LOOKED_AT], MOST_MARKS)
+            if found:
+                return self._cut(text, _best_place(text, found, self._room), found)
+            beginning = beginning or text
+        return self._cut(beginning, 0, ()) if beginning else Snippet("")
 
-    def _cut(self, text: str, at: int) -> Snippet:
-        """Return the piece of a text around a position, with its marks."""
+    def _cut(self, text: str, at: int, found: Sequence[tuple[int, int]]) -> Snippet:
+        """Return the piece of a text around a position, with its marks; `found` are the first."""
         start, end = _window(text, at, self._room)
         piece = text[start:end]
-        front = "…" if text[:start].strip() and piece[:1] != "\n" else ""
-        kept = piece.strip()
-        # Marks are found in the piece before it is stripped: move them to where the text now is.
-        shift = len(front) - (len(piece) - len(piece.lstrip()))
-        marks = tuple((a + shift, b + shift) for a, b in self.marks(piece))
+        if len(found) == MOST_MARKS:
+            found = [(a + start, b + start) for a, b in self.marks(piece)]
+        front = "…" if piece[:1] != "\n" and text[:start].strip() else ""
+        # Marks move to where the text now is.
+        shift = len(front) - start - (len(piece) - len(piece.lstrip()))
+        marks = tuple([(a + shift, b + shift) for a, b in found if start <= a and b <= end])
         more = "…" if text[end:].strip() else ""
-        return Snippet(front + kept + more, marks)
+        return Snippet(front + piece.strip() + more, marks)
 
 
 def fold(text: str) -> str:
@@ -96,16 +102,19 @@ def _folded(character: str) -> str:
 def _best_place(text: str, marks: Sequence[tuple[int, int]], room: SnippetRoom) -> int:
     """Return the first position from which on the most different terms are near together."""
     reach = room.characters - room.before
+    best, most = marks[0][0], 1
+    if len(marks) == 1:
+        return best
     words = [fold(text[start:end]) for start, end in marks]
-    if len(set(words)) == 1:
-        return marks[0][0]
-
-    def different(number: int) -> int:
-        last = marks[number][0] + reach
-        near = takewhile(lambda other: marks[other][1] <= last, range(number, len(marks)))
-        return len({words[other] for other in near})
-
-    return marks[max(range(len(marks)), key=different)][0]
+    all_words = len(set(words))
+    for number, (start, _) in enumerate(marks):
+        if most == all_words:
+            break
+        near = zip(marks[number:], words[number:], strict=True)
+        different = len({word for (_, end), word in near if end <= start + reach})
+        if different > most:
+            best, most = start, different
+    return best
 
 
 def _among_words(term: Term) -> str:
@@ -137,8 +146,8 @@ def _window(text: str, at: int, room: SnippetRoom) -> tuple[int, int]:
 
 
 def _word_border(text: str, at: int) -> int:
-    """Return a position near this one that cuts no word, if there is a blank before it."""
+    """Return a position near this one that cuts no word, if there is a blank not far before it."""
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
-    space = text.rfind(" ", max(0, at - 20), at)
+    space = text.rfind(" ", max(0, at - LONGEST_WORD), at)
     return space + 1 if space >= 0 else at

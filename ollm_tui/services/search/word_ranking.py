@@ -6,19 +6,20 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from heapq import nlargest
 from typing import NamedTuple
 
 from ollm_tui.core.search import Query, Term
 from ollm_tui.services.search.snippets import SAYS_NOTHING, SHORTEST, WORDS, fold
-from ollm_tui.services.search.word_forms import WordForms, languages_of
+from ollm_tui.services.search.word_forms import WordForms
 from ollm_tui.storage.search.message_index import Candidate, MessageIndex
 from ollm_tui.storage.search.message_matching import is_unspaced
 
 MOST_WORDS = 12
 """Words of a question that are looked for; the longest say the most."""
-MOST_WITH_WORD = 5_000
+MOST_WITH_WORD = 3_000
 """The latest messages with a word that are looked at: more have it only if it says little."""
-COMPARED = 200
+COMPARED = 120
 """Messages that are read and compared with each other."""
 COMPARED_CHARACTERS = 4_000
 """Characters of each of them that are read."""
@@ -56,7 +57,7 @@ class Question:
         self.query = query
         plain = [term for term in query.terms if not term.exact and term.has_word]
         words = [fold(term.text) for term in plain]
-        languages = languages_of(words)
+        languages = forms.languages(words)
         told = [at for at, word in enumerate(words) if is_telling(word)] or list(range(len(words)))
         told.sort(key=lambda at: -len(words[at]))
         self.groups = [
@@ -89,7 +90,9 @@ class Question:
             weights.append(weight)
             for number in numbers:
                 scores[number] = scores.get(number, 0.0) + weight
-        best = sorted(scores, key=lambda number: (-scores[number], -number))[:COMPARED]
+        best = [
+            number for _, number in nlargest(COMPARED, zip(scores.values(), scores, strict=True))
+        ]
         ranked = [
             self._ranked(candidate, weights)
             for candidate in index.candidates(best, COMPARED_CHARACTERS)
@@ -138,10 +141,11 @@ def _group(
 ) -> WordGroup:
     if is_unspaced(term.text) or WORDS.fullmatch(word) is None:
         return WordGroup({word: 1.0}, (term,))  # several words in a row, or symbols
-    found = forms.of(word, languages)
-    terms = [Term(form, whole=True) for form in found]
     # The last word may still be typed.
-    if is_last and not term.whole and len(word) >= BEGINNING_FROM:
+    may_go_on = is_last and not term.whole and len(word) >= BEGINNING_FROM
+    found = forms.of(word, languages, may_go_on=may_go_on)
+    terms = [Term(form, whole=True) for form in found]
+    if may_go_on:
         terms.append(Term(word))
     return WordGroup(found, tuple(terms))
 

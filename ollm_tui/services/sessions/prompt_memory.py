@@ -15,7 +15,7 @@ from threading import Lock
 import msgspec
 
 from ollm_tui.core.intake import clean
-from ollm_tui.services.sessions.saved_searches import SavedSearches
+from ollm_tui.services.sessions.saved_lines import SavedLines
 from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.shared_file import append_line, drop_lines, keep_last_lines, replace
 from ollm_tui.storage.store_layout import is_valid_name, remove_tree
@@ -28,6 +28,8 @@ MOST_PROJECTS = 20
 CUT_EVERY = 50
 """The file is cut back at the first prompt, and then after this many."""
 
+RECENT = 5
+"""How many models are remembered as used last."""
 PROMPTS, DRAFTS = "prompt-history", "drafts"
 """The folders of prompts and drafts."""
 
@@ -52,8 +54,12 @@ class PromptMemory:
         self._key = f"project-{sha256(bytes(project.absolute())).hexdigest()[:24]}"
         self._history = directory and directory / PROMPTS / f"{self._key}.jsonl"
         self._folder = directory and directory / DRAFTS
-        self.searches = SavedSearches(directory and directory / "searches.json")
+        self.searches = SavedLines(directory and directory / "searches.json")
         """The searches that the user saved."""
+        self.favourite_models = SavedLines(directory and directory / "favourite-models.json")
+        """Models the user wants first, as PROVIDER/MODEL."""
+        self.recent_models = SavedLines(directory and directory / "recent-models.json", RECENT)
+        """Models the user chose last, as PROVIDER/MODEL."""
         self._screen = directory and directory / "screen.json"
         self._sidebar = False
         self._unwritten: list[_Line] = []

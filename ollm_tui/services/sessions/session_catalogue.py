@@ -6,7 +6,7 @@ changed since the last listing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound, SessionTooLarge
 from ollm_tui.core.session.session import SessionSummary
@@ -14,6 +14,9 @@ from ollm_tui.storage.sessions.directory import Fingerprint, SessionDirectory, f
 from ollm_tui.storage.sessions.session_index import IndexRow, SessionIndex, showable
 from ollm_tui.storage.sessions.trash import Trash
 from ollm_tui.storage.store_layout import StoreLayout
+
+READ_AT_ONCE = 100
+"""Sessions that are read and written to the index together: what waits for the store goes on."""
 
 Progress = Callable[[int, int], None]
 """Called with how many of how many sessions have been read."""
@@ -32,29 +35,43 @@ class SessionCatalogue:
 
     def summaries(self, progress: Progress | None = None) -> list[SessionSummary]:
         """Return all sessions, the latest first; those the index does not know yet are read."""
+        *_, listed = self.reading(progress)
+        return listed
+
+    def reading(self, progress: Progress | None = None) -> Iterator[list[SessionSummary]]:
+        """Yield the sessions, the latest first: again and again while some have to be read, the
+        newest files first, until all are there."""
         self._trash.recover()
         found = self._directory.fingerprints()
         rows = self._index.rows()
         known = {summary.session_id: marks for summary, marks in rows}
-        stale = [name for name, marks in found.items() if known.get(name) != marks]
         listed = [summary for summary, _ in rows]
+        stale = [name for name, marks in found.items() if known.get(name) != marks]
         # The usual case: nothing has changed, and the rows are in order already.
         if not stale and len(known) == len(found):
-            return listed
+            yield listed
+            return
+        stale.sort(key=lambda name: max(found[name][1], found[name][3]), reverse=True)
         gone = known.keys() - found.keys()
-        fresh: list[IndexRow] = []
-        for number, name in enumerate(stale, 1):
-            fresh += self._read_row(name, found[name])
-            if progress:
-                progress(number, len(stale))
-        self._index.update(fresh, gone)
-        unchanged = [each for each in listed if each.session_id not in gone.union(stale)]
-        newest_first = [summary for summary, _ in fresh] + unchanged
-        return sorted(newest_first, key=lambda summary: summary.last_activity, reverse=True)
+        listed = [each for each in listed if each.session_id not in gone.union(stale)]
+        for at in range(0, max(len(stale), 1), READ_AT_ONCE):
+            fresh: list[IndexRow] = []
+            for number, name in enumerate(stale[at : at + READ_AT_ONCE], at + 1):
+                fresh += self._read_row(name, found[name])
+                if progress:
+                    progress(number, len(stale))
+            self._index.update(fresh, () if at else gone)
+            listed += [summary for summary, _ in fresh]
+            listed.sort(key=lambda summary: summary.last_activity, reverse=True)
+            yield listed
 
     def known(self, most: int) -> list[SessionSummary]:
-        """Return the latest sessions as they were last listed, without looking at any file."""
-        return [summary for summary, _ in self._index.rows(most)]
+        """Return the latest sessions as they were last listed, without looking at any file.
+
+        Only where none was listed yet, the files that were written last are read.
+        """
+        listed = [summary for summary, _ in self._index.rows(most)]
+        return listed or next(self.reading())[:most]
 
     def resolve(self, prefix: str) -> str:
         """Return the one session whose id begins with `prefix`. SessionNotFound or AmbiguousId."""

@@ -48,7 +48,8 @@ class TokenCounter:
     """Counts at once, from estimates if need be; `settle` makes the counts as good as possible.
 
     A message is counted once, however many prompts it is part of. No vocabulary is loaded before
-    `settle`: a provider that reports what it reads corrects the estimates as well.
+    `settle`: a provider that reports what it reads corrects the estimates as well. What is no
+    coroutine may also be called in a thread: there it only adds entries, each once.
     """
 
     def __init__(
@@ -81,15 +82,15 @@ class TokenCounter:
         """Return the tokens of a prompt by parts, at once; only new messages are estimated."""
         return self._counted(self._tallied(self._begun(tools), prompt))
 
-    def extended(self, count: PromptCount, *more: Piece) -> PromptCount:
-        """Return a count with more messages at its end, without looking at the others."""
+    def extended(self, count: PromptCount, *more: Piece) -> PromptCount | None:
+        """Return a count with more messages at its end, without looking at the others; None if
+        another prompt was counted since."""
         if not more:
             return count
-        if self._last and self._last[0] is count:
-            return self._counted(self._tallied(self._last[1], more))
-        for piece in more:
-            count = count.plus(piece.group, self._tokens(self._entry(piece)))
-        return count
+        last = self._last
+        if last and last[0] is count:
+            return self._counted(self._tallied(last[1], more))
+        return None
 
     def _begun(self, tools: Sequence[ToolSpec]) -> Tally:
         """Return the tally of a prompt without messages."""
@@ -114,8 +115,8 @@ class TokenCounter:
             # An entry lives as long as its counter, so its id stands for it.
             chain = hash((chain, id(entry)))
             length += 1
-            if chain in self._told:
-                told, source = self._told[chain]
+            if (known_length := self._told.get(chain)) is not None:
+                told, source = known_length
                 told_after, more, is_counted = length, 0, True
             else:
                 more += tokens
@@ -162,7 +163,7 @@ class TokenCounter:
         """Whether the model passed the trial of summaries; None before it was tried."""
         return self._learnt.summarises
 
-    async def tried_summaries(self, *, passed: bool) -> None:
+    async def remember_summaries(self, passed: bool) -> None:
         """Remember whether the model can write summaries."""
         self._learnt = replace(self._learnt, summarises=passed)
         await asyncio.to_thread(self._memory.keep, self._name, self._learnt)
@@ -453,11 +454,12 @@ class TokenCounter:
 
     def _schema_entry(self, tools: Sequence[ToolSpec]) -> Entry:
         # By identity first: callers pass the same sequence again at every count.
-        if self._tools is None or self._tools[0] is not tools:
+        known = self._tools
+        if known is None or known[0] is not tools:
             texts = schema_texts(tools)
             entry = self._schemas.setdefault(tuple(texts), Entry(texts, 0, 0, is_plain=False))
-            self._tools = (tools, entry)
-        return self._tools[1]
+            known = self._tools = (tools, entry)
+        return known[1]
 
     def _entry(self, piece: Piece) -> Entry:
         key = (piece.key, piece.size)
@@ -470,7 +472,7 @@ class TokenCounter:
             if made and (made.provider, made.model) == (vendor_of(self._provider), self._model):
                 texts, images = [], made.tokens
             is_plain = not (images or message.tool_calls or message.tool_name or message.reasoning)
-            entry = self._entries[key] = Entry(texts, images, 1, is_plain=is_plain)
+            entry = self._entries.setdefault(key, Entry(texts, images, 1, is_plain=is_plain))
         return entry
 
 

@@ -27,11 +27,11 @@ from ollm_tui.storage.search.vectors import Vectors, vectors_path
 from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.store_layout import FILE_MODE
 
-RANKED = 500
-"""How many of the latest matches are compared with each other."""
+RANKED = 150
+"""How many of the latest matches are compared with each other, several times what is shown."""
 BUSY_MILLISECONDS = 10_000
 """Long, because another process may be building the index, and recording never waits for it."""
-_CACHE_KILOBYTES = 16_384
+_CACHE_KILOBYTES = 24_576
 _PAGE_BYTES = 16_384
 """Smaller pages would be a sixth empty: a message seldom fits into the room another left."""
 _TABLES = ("sessions", "messages", "texts", "words")
@@ -42,8 +42,9 @@ _FOUND = (
     "SELECT m.number, s.session_id, s.title, s.project, s.pinned, s.archived, m.id, m.role, m.at, "
     f"{MODEL}, m.on_branch, m.has_tool, m.pinned, m.content, t.asked || t.said, t.aside, t.tools "
     "FROM messages m JOIN sessions s ON s.number = m.session JOIN texts t USING (number) "
-    "WHERE m.number IN ({})"
+    "WHERE m.number IN (SELECT value FROM json_each(?))"
 )
+"""Takes a JSON list, so that SQLite knows the statement already."""
 _DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """Errors that say the file is not what we wrote."""
 _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -148,10 +149,11 @@ class MessageIndex:
         except sqlite3.Error as error:
             raise self._lost(error) from error
 
-    def find(self, query: Query, where: Where, order: Order) -> list[int] | None:
-        """Return the numbers of up to RANKED messages, the best or the latest first.
-
-        None if it was interrupted.
+    def find(
+        self, query: Query, where: Where, order: Order, most: int = RANKED
+    ) -> dict[int, int] | None:
+        """Return the numbers of messages, the best or the latest first, each with what it says:
+        a number that its copies share. None if it was interrupted.
         """
         source = source_of(query, where, self._slack(query))
         ranked = order == "relevance" and source.has_rank
@@ -159,12 +161,15 @@ class MessageIndex:
         # only these are ranked.
         latest = (
             f"SELECT {source.number} AS number{f', {_RANK} AS rank' if ranked else ''} "
-            f"{source.sql} ORDER BY {source.number} DESC LIMIT {RANKED}"
+            f"{source.sql} ORDER BY {source.number} DESC LIMIT {most}"
         )
-        if ranked:
-            latest = f"SELECT number FROM ({latest}) ORDER BY rank, number DESC"
-        rows = self._rows_unless_interrupted(latest, source.values)
-        return None if rows is None else [row[0] for row in rows]
+        # A row that is missing was removed by another process, or the index is damaged.
+        content = "(SELECT content FROM messages m WHERE m.number = found.number)"
+        best = "rank, number DESC" if ranked else "number DESC"
+        rows = self._rows_unless_interrupted(
+            f"SELECT number, {content} FROM ({latest}) found ORDER BY {best}", source.values
+        )
+        return None if rows is None else dict[int, int](rows)
 
     def hours(
         self, query: Query, where: Where, others: Sequence[int] = ()
@@ -199,6 +204,12 @@ class MessageIndex:
         if others:
             found += f" UNION SELECT session FROM messages WHERE number IN ({_listed(others)})"
         return self._rows_unless_interrupted(f"SELECT DISTINCT * FROM ({found})", source.values)
+
+    def version(self) -> tuple[int, int, int]:
+        """Return numbers that are different after the index was changed, here or elsewhere."""
+        connection = self._open()
+        elsewhere = self._rows("PRAGMA data_version")[0][0]
+        return id(connection), connection.total_changes, elsewhere
 
     def count(self) -> int:
         """Return how many messages there are."""
@@ -276,12 +287,23 @@ class MessageIndex:
             "GROUP BY 1, 2"
         )
 
+    def costs(self) -> list[tuple[int, str, int, int, int, float, int]]:
+        """Add up by hour and model what was paid, an answer that is in several sessions once:
+        answers with a cache, those that used it, its tokens, dollars, answers without a price."""
+        return self._rows(
+            "SELECT hour, model, sum(cached >= 0), sum(cached > 0), sum(max(cached, 0)), "
+            "sum(max(cost, 0.0)), sum(cost < 0) "
+            f"FROM (SELECT m.at / 3600000000 AS hour, {MODEL} AS model, cached, cost "
+            "FROM messages m JOIN sessions s ON s.number = m.session "
+            "WHERE (m.cached >= 0 OR m.cost != 0) GROUP BY m.id) GROUP BY 1, 2"
+        )
+
     def messages(self, numbers: Sequence[int]) -> list[FoundMessage]:
         """Return the messages with these numbers, in the order in which they are given.
 
         Those that are missing are left out: another process may have removed them meanwhile.
         """
-        rows = self._rows(_FOUND.format(_listed(numbers)))
+        rows = self._rows(_FOUND, (str(list(numbers)),))
         found = {row[0]: FoundMessage(*row[1:]) for row in rows}
         return [found[number] for number in numbers if number in found]
 
@@ -293,6 +315,11 @@ class MessageIndex:
         """End the search that another thread is doing."""
         if self._connection:
             self._connection.interrupt()
+
+    def release(self) -> None:
+        """Give back the memory that searching took."""
+        if self._connection:
+            self._connection.execute("PRAGMA shrink_memory")
 
     def close(self) -> None:
         """Close the connection."""

@@ -19,7 +19,9 @@ from ollm_tui.storage.search.message_matching import (
 )
 from ollm_tui.storage.sessions.directory import Fingerprint
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
+NOT_TOLD = -1
+"""Stands where a server or a price table says nothing."""
 _PENDING_BYTES = 16 * 1024 * 1024
 """What FTS5 may gather before it writes: more than a batch, so that each is written once."""
 _MERGED_FROM = 16
@@ -55,7 +57,9 @@ CREATE TABLE messages (
     pinned INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
     is_call INTEGER NOT NULL,
-    content INTEGER NOT NULL
+    content INTEGER NOT NULL,
+    cached INTEGER NOT NULL,
+    cost REAL NOT NULL
 );
 CREATE TABLE texts (
     number INTEGER PRIMARY KEY,
@@ -98,12 +102,13 @@ _PUT_SESSION = (
     + " RETURNING number"
 )
 _SET_FACTS = (
-    "UPDATE messages SET model = ?, on_branch = ?, has_tool = ?, pinned = ?, tokens = ? "
-    "WHERE number = ?"
+    "UPDATE messages SET model = ?, on_branch = ?, has_tool = ?, pinned = ?, tokens = ?, "
+    "cached = ?, cost = ? WHERE number = ?"
 )
 _ROWS = (
     "SELECT number, id, role, at, model, on_branch, has_tool, pinned, tokens, "
-    "asked || said, aside, tools, is_call FROM messages JOIN texts USING (number) WHERE session = ?"
+    "asked || said, aside, tools, is_call, cached, cost "
+    "FROM messages JOIN texts USING (number) WHERE session = ?"
 )
 
 
@@ -130,11 +135,16 @@ class IndexedMessage(msgspec.Struct, frozen=True, gc=False):
     """What tools were asked for, and what they answered."""
     is_call: bool = False
     """Whether it is a tool call in no message, such as a command of the user."""
+    cached: int = NOT_TOLD
+    """Tokens that the server took from its cache, or NOT_TOLD."""
+    cost: float = 0.0
+    """US dollars, or NOT_TOLD for an answer whose price is unknown."""
 
     @property
-    def facts(self) -> tuple[str, bool, bool, bool, int]:
+    def facts(self) -> tuple[str, bool, bool, bool, int, int, float]:
         """The columns that may change while the texts stay the same."""
-        return self.model, self.on_branch, self.has_tool, self.pinned, self.tokens
+        flags = self.on_branch, self.has_tool, self.pinned
+        return self.model, *flags, self.tokens, self.cached, self.cost
 
     @property
     def texts(self) -> tuple[str, str, str]:
@@ -253,7 +263,7 @@ def _insert(connection: sqlite3.Connection, new: list[_NewMessage]) -> NumberedM
     numbered = sorted((numbers.take(at), *each) for at, each in zip(seconds, new, strict=True))
     # Generators, not lists: the garbage collector would look at every row that waits in a list.
     connection.executemany(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (_row(number, session, message) for number, session, message in numbered),
     )
     connection.executemany(
@@ -271,12 +281,12 @@ def _insert(connection: sqlite3.Connection, new: list[_NewMessage]) -> NumberedM
     return [(number, message) for number, _, message in numbered]
 
 
-def _row(number: int, session: int, m: IndexedMessage) -> tuple[str | int, ...]:
+def _row(number: int, session: int, m: IndexedMessage) -> tuple[str | float, ...]:
     """Return the row of a message."""
     # Flags become numbers here: sqlite3 would look for an adapter for each bool.
     flags = 1 & m.on_branch, 1 & m.has_tool, 1 & m.pinned
     facts = (number, session, m.id, m.role, m.at, m.model, *flags, m.tokens, 1 & m.is_call)
-    return (*facts, content_key(m))
+    return (*facts, content_key(m), m.cached, m.cost)
 
 
 def content_key(m: IndexedMessage) -> int:

@@ -8,13 +8,13 @@ best. A long message has several rows.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from operator import mul
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -27,6 +27,8 @@ MOST_RESCORED = 500
 """How many of the nearest by signs are compared exactly: 0.98 of the best are among them."""
 FARTHEST = 0.2
 """The least likeness of two texts that have to do with each other."""
+SAMPLED = 500
+"""The vectors that tell what all have in common; there must be as many at least."""
 _MAGIC = b"ollm-vectors-1\n"
 _HEADER = struct.Struct("<15sHI")
 """The kind of file, the length of the model's name, and the numbers of a vector."""
@@ -167,6 +169,8 @@ class _Rows:
         self._header = header
         self._numbers = numbers
         self._signs: list[int] = []
+        self._known_middle: tuple[int, list[float]] | None = None
+        """Of how many rows, and the middle of their vectors."""
         self.contents: list[int] = []
 
     @classmethod
@@ -225,24 +229,52 @@ class _Rows:
         if len(vector) != self._numbers or not self._signs:
             return []
         whole = _whole(vector)
-        sign = int.from_bytes(_signs_of(whole), "little")
+        special = _whole(
+            [mine - all_ for mine, all_ in zip(whole, self._middle(file), strict=True)]
+        )
+        sign = int.from_bytes(_signs_of(special), "little")
         signs = self._signs
-        if among is None:
-            places: Sequence[int] = range(len(signs))
-            far = [(each ^ sign).bit_count() for each in signs]
-        else:
+        places: Sequence[int] = range(len(signs))
+        if among is not None:
             places = [at for at, content in enumerate(self.contents) if content in among]
-            far = [(signs[at] ^ sign).bit_count() for at in places]
+            signs = [signs[at] for at in places]
+        far = [(each ^ sign).bit_count() for each in signs]
         limit = _distance_of(far, MOST_RESCORED)
-        best: dict[int, int] = {}
-        for at in [at for at, distance in zip(places, far, strict=True) if distance <= limit]:
+        candidates = [at for at, distance in enumerate(far) if distance <= limit]
+        candidates.sort(key=far.__getitem__)
+        best: dict[int, tuple[float, int]] = {}
+        for at in map(places.__getitem__, candidates[:MOST_RESCORED]):
             content = self.contents[at]
-            file.seek(self.start + (at + 1) * self.size - self._numbers)
-            row = memoryview(file.read(self._numbers)).cast("b")
-            best[content] = max(best.get(content, 0), sum(map(mul, whole, row)))
-        found = sorted(best, key=lambda content: -best[content])[:most]
-        near = [Near(content, best[content] / SCALE**2) for content in found]
+            best[content] = max(
+                best.get(content, (-1.0, 0)), (self._closeness(file, at, special), at)
+            )
+        found = sorted(best, key=lambda content: -best[content][0])[:most]
+        near = [Near(each, self._closeness(file, best[each][1], whole)) for each in found]
         return [each for each in near if each.closeness >= FARTHEST]
+
+    def _middle(self, file: IO[bytes]) -> Sequence[float]:
+        """Return what all vectors have in common.
+
+        It is taken away from what is asked: some texts are near to everything that could be
+        asked here, and would stand before those that are near to this.
+        """
+        rows = len(self.contents)
+        if rows < SAMPLED:
+            return [0.0] * self._numbers  # of a few texts, it is no more than one of them
+        if not self._known_middle or rows > 2 * self._known_middle[0]:
+            sample = [self._row(file, at) for at in range(0, rows, rows // SAMPLED)]
+            middle = [sum(column) / len(sample) for column in zip(*sample, strict=True)]
+            self._known_middle = (rows, middle)
+        return self._known_middle[1]
+
+    def _closeness(self, file: IO[bytes], at: int, whole: Sequence[int]) -> float:
+        """Return the cosine of a vector and that of a row."""
+        # Both are of the same length, so their distance says it: a third of the time of a sum.
+        return 1 - (math.dist(whole, self._row(file, at)) / SCALE) ** 2 / 2
+
+    def _row(self, file: IO[bytes], at: int) -> tuple[int, ...]:
+        file.seek(self.start + (at + 1) * self.size - self._numbers)
+        return struct.unpack(f"{self._numbers}b", file.read(self._numbers))
 
     def _chunks(self, file: IO[bytes], first: int) -> Iterator[bytes]:
         """Yield whole rows from a number on."""

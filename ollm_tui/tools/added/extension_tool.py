@@ -26,7 +26,7 @@ class AddedTool:
         self._host = host
         self._extension = extension
         self._tool = tool
-        parameters = msgspec.to_builtins(tool.parameters)
+        parameters = msgspec.json.decode(msgspec.json.encode(tool.parameters))
         self.spec = ToolSpec(tool.name, clean(tool.description), parameters)
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
@@ -44,6 +44,7 @@ class AddedTool:
             effect=self._tool.policy,
             title=f"use the extension {self._extension}",
             subject=f"{self._tool.name} {given}",
+            is_outside=True,
         )
         return Planned(action, work)
 
@@ -51,5 +52,10 @@ class AddedTool:
 def extension_tools(host: ExtensionHost) -> Iterator[Tool]:
     """Yield the tools of all extensions that can be called now."""
     for extension, tool in host.tools():
-        if _NAME.fullmatch(tool.name):
+        if not _NAME.fullmatch(tool.name):
+            host.switch_off(extension, f"its tool {tool.name!r} has a name that is not allowed")
+            continue
+        try:
             yield AddedTool(host, extension, tool)
+        except TypeError as error:  # a schema that is no JSON
+            host.switch_off(extension, f"the parameters of {tool.name}: {error}")

@@ -47,6 +47,7 @@ class McpTool:
             effect="run",
             title=f"use the MCP server {self._server.name}",
             subject=f"{self._tool.name} {given}",
+            is_outside=True,
         )
         return Planned(action, work)
 

@@ -208,7 +208,8 @@ def _command(
         return ToolOutcome(text or "done", summary="exit 0")
 
     line = shlex.join(["steroids", *words])
-    return Planned(Action(effect="run", title="run", subject=line, place=str(folder)), work)
+    action = Action(effect="run", title="run", subject=line, place=str(folder), is_outside=True)
+    return Planned(action, work)
 
 
 async def _in_thread(read: Callable[[], Any]) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual import on, work
 from textual.app import ComposeResult
 
 from ollm_tui.core.errors import OllmError
+from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.tui.browser.browser_reading import SEEN_FIRST
 from ollm_tui.tui.browser.session_actions import SessionActions, SessionRequest
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_pane import SessionPane
@@ -73,6 +75,7 @@ class ChatSidebar(Sidebar):
         super().__init__(unicode=unicode, id="sidebar")
         self._front = front
         self._actions = actions
+        self._was_shown = False
 
     @work(exclusive=True, group="sessions")
     async def reload(self, highlight: str | None = None) -> None:
@@ -110,14 +113,18 @@ class ChatSidebar(Sidebar):
         self.call_later(self.tell, done.words)
 
     async def _show(self, highlight: str | None) -> None:
+        workspace = self._front().app.workspace
         try:
-            chat = self._front()
-            summaries = await chat.app.workspace.sessions()
-            conversation = chat.opened
-            snapshots = await conversation.snapshots.list() if conversation else []
+            if not self._was_shown and (known := await workspace.known_sessions(SEEN_FIRST)):
+                await self._show_these(known, highlight)
+            await self._show_these(await workspace.sessions(), highlight)
         except OllmError as error:
             self.tell(error.message)
-            return
+
+    async def _show_these(self, summaries: Sequence[SessionSummary], highlight: str | None) -> None:
+        conversation = self._front().opened
+        snapshots = await conversation.snapshots.list() if conversation else []
         current = conversation.session_id if conversation else None
         shown = [each for each in summaries if not each.archived or each.session_id == current]
         self.show_sessions(shown, current, highlight, snapshots)
+        self._was_shown = True

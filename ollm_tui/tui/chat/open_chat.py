@@ -17,7 +17,7 @@ from ollm_tui.tui.chat.drafts import DraftStore
 from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.chat.port import ChatPort, Opening
 from ollm_tui.tui.chat.state_lines import StateLines
-from ollm_tui.tui.chat.trust_question import TOO_LONG, TrustQuestion
+from ollm_tui.tui.chat.trust_question import MODE, TOO_LONG, TrustQuestion
 from ollm_tui.tui.chat.turn_display import TurnDisplay
 from ollm_tui.tui.chat.words import ANSWER_IS_THERE
 from ollm_tui.tui.frame import Frame
@@ -218,9 +218,10 @@ class OpenChat:
         if self.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
         self.is_busy = True
-        # Whatever is sent settles what was asked about a message that did not fit.
+        # Whatever is sent settles what was asked about the message before it.
         for bar in self.screen.query(TrustQuestion):
             bar.drop(TOO_LONG)
+            bar.drop(MODE)
         self.transcript.go_to_end()
         self.screen.run_worker(self._run_turn(turn), group="turn")
 
@@ -250,6 +251,10 @@ class OpenChat:
             from ollm_tui.tui.chat.long_session import ask_to_go_on
 
             await ask_to_go_on(self)
+        if self.app.workspace.settings.ui.suggest_modes:
+            from ollm_tui.tui.models.suggested_mode import suggest
+
+            await suggest(self)
         if time.monotonic() - begun > LONG_TURN_SECONDS:
             self.app.call_user(ANSWER_IS_THERE)
         self._has_compressed = False

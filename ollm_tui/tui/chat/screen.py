@@ -194,7 +194,7 @@ class ChatScreen(LeanScreen):
         await self.app.action_quit()
 
     @on(Prompt.Edited)
-    def _keep_draft(self) -> None:
+    def _keep_draft(self, event: Prompt.Edited) -> None:
         """Keeps what is being written through a crash, and tells its length before it is sent."""
         self.draw_at_once(self.prompt)
         self.lines.show_draft()
@@ -202,7 +202,7 @@ class ChatScreen(LeanScreen):
             return  # the draft of the last time has yet to be read
         self.drafts.note(self.prompt.draft)
         if self.prompt.text:  # it is emptied by what has just been told about
-            self.lines.show_state()
+            self.lines.show_state(keeps_notice=event.is_put)
 
     @on(Prompt.Suggested)
     def _show_completions(self, event: Prompt.Suggested) -> None:

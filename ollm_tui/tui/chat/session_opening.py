@@ -47,7 +47,10 @@ class SessionOpening:
         except OllmError as error:
             self._tell_failure(error)
         else:
-            host.show_conversation(conversation, (*app.warnings, *problems))
+            extensions = app.workspace.additions.extensions
+            missing = (app.theme_problem,) if app.theme_problem and not extensions else ()
+            host.show_conversation(conversation, (*missing, *app.warnings, *problems))
+            app.note_opened()
             self._look_for_jobs(host.chat)
             if app.memory.sidebar_is_open():
                 await host.action_command("session.sidebar", "as-before")
@@ -94,6 +97,7 @@ class SessionOpening:
         # Closed last: where the other one cannot be opened, this one is still usable.
         if old:
             await old.close()
+        host.app.note_opened()
 
     async def session(self, session_id: str) -> None:
         """Open a stored session; one that another window has open is followed live."""

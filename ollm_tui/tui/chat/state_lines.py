@@ -208,6 +208,9 @@ class StateLines:
     async def _show_gauge(self, conversation: Conversation) -> None:
         """Show what the server measured and an estimate of what came since. The exact count needs
         the model's vocabulary, which is large; it is made where the room becomes scarce."""
+        await conversation.prepare()
+        if conversation is not self._chat.opened:
+            return
         gauge, note = self._chat.screen.query_one(Gauge), _note(conversation.state)
         gauge.show(conversation.context(), note)
         await conversation.recount()
@@ -250,11 +253,12 @@ class StateLines:
         self._chat.screen.query_one(Gauge).alarm(text)
 
     def show_saving(self) -> None:
-        """Show whether everything is on disk, and how many jobs run."""
+        """Show what the session cost, whether everything is on disk, and how many jobs run."""
         shell, status = self._chat.app.shell, self._chat.screen.query_one(StatusLine)
         running = f"{shell.would_end} running" if shell and shell.would_end else ""
         words = "NOT SAVED" if self.unsaved else _saving(self._chat.opened)
-        status.show(right=" · ".join(word for word in (words, running) if word))
+        paid = _paid(self._chat.opened.state) if self._chat.opened else ""
+        status.show(right=" · ".join(word for word in (paid, words, running) if word))
         status.set_class(bool(self.unsaved), "alarm")
 
 
@@ -278,16 +282,22 @@ def _load_compression() -> None:
 
 
 def _note(state: SessionState) -> str:
-    """Return speed and cache of the last answer, what the session cost, and how often the context
-    was compressed."""
+    """Return speed and cache of the last answer, and how often the context was compressed."""
     head = state.header.head
     usage = state[head].usage if head else None
     speed = speed_of(usage) if usage else ""
     cached = f"{usage.cached_tokens:,} cached" if usage and usage.cached_tokens else ""
     compressed = times_words(state.header.metadata)
-    is_paid = usage is not None and usage.cost is not None
-    paid = str(bill_of(message.usage for message in state.messages())) if is_paid else ""
-    return BETWEEN.join(fact for fact in (speed, cached, paid, compressed) if fact)
+    return BETWEEN.join(fact for fact in (speed, cached, compressed) if fact)
+
+
+def _paid(state: SessionState) -> str:
+    """Return what the session cost; empty if its last answer came from this machine."""
+    head = state.header.head
+    usage = state[head].usage if head else None
+    if usage is None or usage.cost is None:
+        return ""
+    return str(bill_of(message.usage for message in state.messages()))
 
 
 class DraftTokens:

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.events import PromptTooLong
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.graft import as_written
-from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.message import Attachment, Message, new_id
 from ollm_tui.engine.context.context_view import AttachmentCost, ContextView
+from ollm_tui.engine.context.prompt_message import attached as as_the_model_sees
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.turn.prompt_check import wider_window
 from ollm_tui.tui.browser.commands import new
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.chat.trust import bar_of
 from ollm_tui.tui.chat.trust_question import TOO_LONG, Question
-from ollm_tui.tui.chat.words import SEND_AGAIN
+from ollm_tui.tui.chat.words import MESSAGE_FILE, NO_PARTS, READ_MESSAGE, SEND_AGAIN, TOO_SHORT
 from ollm_tui.tui.compression.compression_run import Asked, start
 from ollm_tui.tui.context.window import window_cost
+from ollm_tui.tui.prompt.chip_area import Written, is_image
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 
 MOST_NUMBERED = 9
@@ -68,7 +72,10 @@ async def _offer(chat: ChatPort, refused: PromptTooLong, ways: Sequence[_Way]) -
         of = f" for the {short_count(window)} window" if window else ""
         words = f"! This message is {about}{counted(excess, 'token')} too long{of}."
     answers = {way.key: way.words for way in ways}
-    (await bar_of(chat)).ask_first(Question(TOO_LONG, words, answers, "", give))
+    has_tools = chat.conversation.tools.reads_parts
+    refused_keys = {} if "f" in answers else {"f": TOO_SHORT if has_tools else NO_PARTS}
+    question = Question(TOO_LONG, words, answers, "", give, refused=refused_keys)
+    (await bar_of(chat)).ask_first(question)
 
 
 async def _ways(
@@ -89,8 +96,12 @@ async def _ways(
     if count and saved >= excess:
         words = f"fold {count} of yours (≈{saved:,})"
         yield _Way("o", words, lambda: _fold(chat, excess, own=True))
-    for way in _without(chat, question, _attached(view, question), excess):
+    attached = _attached(view, question)
+    for way in _without(chat, question, attached, excess):
         yield way
+    if (parts := _in_parts(view, question, attached, excess)) and conversation.tools.reads_parts:
+        names = ", ".join(each.name for each in parts.attachments if each.handle)
+        yield _Way("f", f"{names} as a file the model reads in parts", lambda: _put(chat, parts))
     if "new-session" in refused.choices:
         yield _Way("s", "new session", lambda: _begin_anew(chat, question))
 
@@ -123,6 +134,37 @@ def _without(
         if freed >= excess:
             yield way("r", names, freed)
             return
+
+
+def _in_parts(
+    view: ContextView, question: Message, attached: Sequence[AttachmentCost], excess: int
+) -> Written | None:
+    """Return the message with as many of its largest attachments in parts as have to be; the
+    text itself if nothing is attached. None if it would still be too long."""
+    texts = {each.name: each for each in as_written(question) if not is_image(each)}
+    freed, handles = 0, dict[str, Attachment]()
+    for cost in attached:
+        if freed < excess and (piece := texts.get(cost.name)) and not piece.handle:
+            handles[piece.name] = piece = replace(piece, handle=f"file_{new_id()[:8]}")
+            freed += cost.tokens.tokens - view.counter.text_tokens(as_the_model_sees(piece))
+    if freed >= excess and handles:
+        pieces = (handles.get(each.name, each) for each in as_written(question))
+        return Written(question.text, tuple(pieces))
+    text = Attachment(
+        name=MESSAGE_FILE,
+        media_type="text/plain",
+        content=question.text,
+        handle=f"file_{new_id()[:8]}",
+    )
+    seen = view.counter.text_tokens(f"{READ_MESSAGE}\n{as_the_model_sees(text)}")
+    if view.counter.text_tokens(question.text) - seen < excess:
+        return None
+    return Written(READ_MESSAGE, (text, *as_written(question)))
+
+
+async def _put(chat: ChatPort, parts: Written) -> str:
+    chat.prompt.put(*parts)
+    return f"the model reads it in parts · {SEND_AGAIN}"
 
 
 async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str:

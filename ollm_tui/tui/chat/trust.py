@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.counts import short_count
-from ollm_tui.engine.project.project_context import Instructions
+from ollm_tui.core.intake import visible
+from ollm_tui.engine.project.instructions import Instructions, entry_key
 from ollm_tui.settings.loaded import ProjectSettings
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.locations import CONFIG, FOLDER
@@ -17,11 +18,14 @@ from ollm_tui.tui.chat.trust_question import Question, TrustQuestion
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.project.project_context import MetInstructions
     from ollm_tui.services.hooks import Hook, HookNotice, Hooks
     from ollm_tui.tui.chat.port import ChatPort
 
 # Keys, and the answer each gives.
 ABOUT_INSTRUCTIONS = {"y": "once", "a": "always", "n": "never"}
+MOST_NAMED = 3
+"""With this many files of instructions they are listed below the question, not in it."""
 FOR_GOOD = {"y": "yes", "n": "never"}
 
 
@@ -34,16 +38,16 @@ async def _look_around(chat: ChatPort) -> None:
     for bar in chat.screen.query(TrustQuestion):
         bar.questions.clear()
         bar.show()
+    chat.app.part(_Folders, lambda: _Folders(chat))
     found, settings = await _new_instructions(chat), await _new_settings(chat)
     if settings:
         await _ask(chat, await _about_settings(chat, settings, found))
     elif found:
         await _ask(chat, _about_instructions(chat, found))
     if host := chat.app.workspace.additions.extensions:
-        bar = await bar_of(chat)
-        if not bar.hears_extensions:
-            bar.hears_extensions = True
-            host.told.subscribe(lambda words: _note(chat, words))
+        from ollm_tui.tui.extensions.arrival import welcome
+
+        welcome(chat, host)
     if mcp := chat.app.workspace.additions.mcp:
         from ollm_tui.tui.mcp.commands import question
 
@@ -66,6 +70,22 @@ async def _new_instructions(chat: ChatPort) -> Instructions | None:
     return None if await asyncio.to_thread(project.verdict, found) else found
 
 
+class _Folders:
+    """Asks about instructions of folders that a turn comes across, as long as the program runs."""
+
+    def __init__(self, chat: ChatPort) -> None:
+        self._chat = chat
+        chat.app.workspace.project.undecided.subscribe(self._meet)
+
+    def _meet(self, met: MetInstructions) -> None:
+        front = self._chat.front()
+        if front.conversation.session_id == met.session_id and not _is_used(
+            front, met.instructions
+        ):
+            asked = _ask(front, _about_instructions(front, met.instructions))
+            front.screen.run_worker(asked)
+
+
 async def _new_settings(chat: ChatPort) -> ProjectSettings | None:
     """Return the settings of the project as they are now, if the user has yet to decide."""
     project = chat.app.workspace.project
@@ -81,7 +101,7 @@ async def _new_settings(chat: ChatPort) -> ProjectSettings | None:
 
 def _is_used(chat: ChatPort, found: Instructions) -> bool:
     entries = {entry.key: entry.content for entry in chat.conversation.notes.all}
-    return all(entries.get(name) == text for name, text in found.files)
+    return all(entries.get(entry_key(name)) == text for name, text in found.files)
 
 
 async def _ask(chat: ChatPort, question: Question) -> None:
@@ -110,9 +130,11 @@ def _about_instructions(chat: ChatPort, found: Instructions) -> Question:
         chat.lines.show_facts()
         return f"{found.names} is in every prompt now; /context list shows it"
 
-    words = f"This folder has instructions for the model: {_size(found)}. Use them?"
+    place = visible(found.folder) or "This folder"
+    words = f"{place} has instructions for the model: {_size(found)}. Use them?"
     text = "\n\n".join(_texts(found))
-    return Question("instructions", words, ABOUT_INSTRUCTIONS, text, give)
+    subject = f"instructions {found.folder}".rstrip()
+    return Question(subject, words, ABOUT_INSTRUCTIONS, text, give, details=_costs(found))
 
 
 async def _about_settings(
@@ -178,8 +200,15 @@ def _texts(found: Instructions | None) -> Iterator[str]:
         yield f"{name}\n\n{content}"
 
 
+def _costs(found: Instructions) -> list[str]:
+    """List what each file costs, where there are several, and what they name that is not read."""
+    each = [f"{name}, ≈{short_count(cost)} tokens" for name, cost in found.costs]
+    return [*(each if len(each) > 1 else ()), *(f"not read: {words}" for words in found.left_out)]
+
+
 def _size(found: Instructions) -> str:
-    return f"{found.names}, ≈{short_count(found.tokens)} tokens"
+    names = found.names if len(found.files) < MOST_NAMED else f"{len(found.files)} files"
+    return f"{names}, ≈{short_count(found.tokens)} tokens"
 
 
 async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
@@ -197,11 +226,6 @@ async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
 
     words = f"Your settings have a hook for {hook.event}: {hook.command}. Run it?"
     await _ask(chat, Question(f"hook {hook.command}", words, FOR_GOOD, shown.text, give))
-
-
-def _note(chat: ChatPort, words: str) -> None:
-    """Show in the stream that an extension was switched off."""
-    chat.front().transcript.add(Entry(f"extension-{time.monotonic_ns()}", "note", words))
 
 
 def _listen(chat: ChatPort, bar: TrustQuestion, hooks: Hooks) -> None:

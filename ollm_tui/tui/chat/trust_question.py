@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from textual.binding import Binding
@@ -14,9 +15,13 @@ from ollm_tui.tui.chat.words import ASKED_AGAIN, LATER, NOT_NOW
 
 TOO_LONG = "too-long"
 """The subject of what is asked about a message that did not fit."""
+MODE = "mode"
+"""The subject of the question whether to use another mode."""
 
 DETAILS_SHOWN = 4
 """The most details that are shown; all can be viewed."""
+EDGES = 6
+"""Columns beside the text of a line, with the space before its keys."""
 LEAST_HEIGHT = 16
 """Rows of the terminal that everything else takes, with a question of two lines."""
 
@@ -37,8 +42,12 @@ class Question(NamedTuple):
     """What would follow that is easily overlooked."""
     details: Sequence[str] = ()
     """Further lines below the words; where there is little room, only the first ones are shown."""
+    refused: Mapping[str, str] = MappingProxyType({})
+    """Keys that would be answers elsewhere, and why they are none here."""
     later: str = ASKED_AGAIN
     """What is said when the answer is put off."""
+    is_brief: bool = False
+    """Whether it is shown with its keys in one line, where there is room."""
 
 
 def _answer(key: str, title: str, tooltip: str) -> Binding:
@@ -63,6 +72,7 @@ class TrustQuestion(Static, can_focus=True):
         _answer("w", "Window", "Give the model a larger window, where a message did not fit"),
         _answer("c", "Compress", "Compress the context first, where a message did not fit"),
         _answer("o", "Fold", "Fold older messages of yours, where a message did not fit"),
+        _answer("f", "File", "Send it as a file that the model reads in parts"),
         _answer("r", "Remove", "Send it without what is attached, where it did not fit"),
         *(_answer(str(n), f"Without-{n}", "Send it without this attachment") for n in range(1, 10)),
         _answer("s", "Session", "Say it in a new session, where it did not fit"),
@@ -86,8 +96,6 @@ class TrustQuestion(Static, can_focus=True):
         self._is_reached = False
         self.is_listening = False
         """Whether somebody listens to what hooks report."""
-        self.hears_extensions = False
-        """Whether somebody listens to what becomes of extensions."""
         self.display = False
 
     def ask(self, question: Question) -> None:
@@ -124,7 +132,11 @@ class TrustQuestion(Static, can_focus=True):
         if question.warning:
             lines.append(Content.styled(f"  {visible(question.warning)}", "$text-warning"))
         lines += [Content(f"  {visible(detail)}") for detail in self._fitting(question.details)]
-        lines.append(Content.styled(way, "$primary" if self._is_reached else "$text-muted"))
+        hint = Content.styled(way, "$primary" if self._is_reached else "$text-muted")
+        if question.is_brief and lines[0].cell_length + len(way) + EDGES < self.screen.size.width:
+            lines = [Content("   ").join((lines[0], hint))]
+        else:
+            lines.append(hint)
         self.rows = len(lines)
         self.update(Content("\n").join(lines))
 

@@ -63,9 +63,16 @@ SEND_NOW_AGAIN = "Enter again stops the answer and sends the next message"
 LATER = "not now"
 NOT_NOW = f"Esc {LATER}"
 ASKED_AGAIN = f"{LATER}; it is asked again next time"
+MODE_DISMISSED = "this mode is not suggested again in this session"
+MODE_LATER = "the mode stays as it is"
 STAYS_HERE = "this session goes on; you are asked again when it has as many items more"
 LINKED = "a new session, linked to the one before: F3 shows both"
 SEND_AGAIN = "Enter sends it again"
+MESSAGE_FILE = "message"
+"""The name of a message that is sent as a file."""
+READ_MESSAGE = "Read my message in the file and answer it."
+NO_PARTS = "this model uses no tools here: it cannot read a file in parts"
+TOO_SHORT = "as a file it would still be too long"
 
 # A session that another window has open
 

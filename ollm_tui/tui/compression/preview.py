@@ -428,11 +428,14 @@ class CompressionPreview(Screen[Decision]):
         self._update("summary-title", Content(self._summary_title()))
         ledger = self._progress.ledger.strip()
         self.query_one("#words").set_class(bool(ledger), "with-ledger")
+        self.query_one("#words").set_class(self._has_ledger_alone, "ledger-alone")
         self.query_one("#ledger Static", Static).update(Content(ledger))
 
     def _summary_title(self) -> str:
         if self._is_editing:
             return "Summary, yours to edit"
+        if self._draft is None and self._progress.ending:
+            return ""
         if self._draft is None:
             return reading_words(self._progress) or "Summary, as it is written"
         if self._draft.checkpoint is None:
@@ -440,6 +443,13 @@ class CompressionPreview(Screen[Decision]):
         if self._draft.checkpoint.summary:
             return "Summary"
         return REJECTED if self._progress.rejected else "No summary: only the ledger is kept"
+
+    @property
+    def _has_ledger_alone(self) -> bool:
+        """Whether there is no summary, nor one that could be edited: the ledger has its place."""
+        made = self._draft.checkpoint if self._draft else None
+        has_words = self._is_editing or self._progress.rejected or self._own_summary
+        return made is not None and not made.summary and not has_words
 
     def _show_said(self) -> None:
         said, ending = self.query_one("#said", Static), self._progress.ending
@@ -506,7 +516,8 @@ def preview_words(progress: CompressionProgress, summary: str | None) -> str:
         case None:
             return _words_before(progress)
         case CompressionDrafted():
-            return _words_of_draft(progress, summary)
+            note = visible(progress.ending.draft.compression.note)
+            return " ".join(filter(None, (_words_of_draft(progress, summary), note)))
         case CompressionSkipped() | CompressionFailed() | CompressionCancelled():
             return ending_line(progress.ending)
         case ContextCompressed():

@@ -25,7 +25,7 @@ async def breakdown(chat: ChatPort, argument: str) -> None:
     what is in every prompt (`add`, `remove`, `list`, `clear`, `refresh`)."""
     word, _, rest = argument.partition(" ")
     if not argument:
-        _open(chat)
+        await _open(chat)
     elif argument == "show":
         chat.ask(prompt_screen(chat.conversation))
     elif word == "export" and rest.strip():
@@ -61,6 +61,8 @@ async def trust(chat: ChatPort, argument: str) -> None:
         chat.screen.set_focus(chat.prompt)
         # Behind the focus through both queues: the keys it shows would take the place of this.
         chat.prompt.call_later(chat.screen.call_later, chat.tell, reply)
+    elif why_not := question.refused.get(argument):
+        raise UsageError(why_not, "")
     elif chat.screen.focused is not bar:
         known = ", ".join((*question.answers.values(), "view", "later"))
         raise UsageError(f"{visible(argument)} is no answer to that", f"there are: {known}")
@@ -81,7 +83,7 @@ async def fold(chat: ChatPort, _argument: str) -> None:
     await _change(chat, "fold")
 
 
-def _open(chat: ChatPort) -> None:
+async def _open(chat: ChatPort) -> None:
     """Open the context screen, and carry out what the user wants when it closes."""
     before = _marks(chat)
 
@@ -94,6 +96,7 @@ def _open(chat: ChatPort) -> None:
             chat.transcript.focus()
             chat.transcript.cursor.move_to(wanted.key)
 
+    await chat.conversation.context_items()
     screen = ContextScreen(chat.conversation, is_busy=lambda: chat.is_busy)
     chat.ask(screen, go)
 

@@ -166,7 +166,8 @@ def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Ch
     marks = {"pinned": "★", "excluded": "✕", "folded": "▸", "covered": "▪", "elided": "▹"}
     if not unicode:
         marks = {"pinned": "*", "excluded": "x", "folded": ">", "covered": "=", "elided": "~"}
-    return [_choice(item, view, marks.get(item.mark, " ")) for item in items]
+    used = max(view.count.tokens, 1)
+    return [_choice(item, used, marks.get(item.mark, " ")) for item in items]
 
 
 def _lines(item: ContextItem) -> Iterator[ContextItem]:
@@ -181,8 +182,7 @@ def _lines(item: ContextItem) -> Iterator[ContextItem]:
     yield item._replace(key=f"{item.key}{RECALLED}", title=title, tokens=brought)
 
 
-def _choice(item: ContextItem, view: ContextView, mark: str) -> Choice:
-    used = max(view.count.tokens, 1)
+def _choice(item: ContextItem, used: int, mark: str) -> Choice:
     share = f"{round(item.tokens.tokens * 100 / used)} %"
     whose = "recalled" if item.key.endswith(RECALLED) else WHOSE[item.group]
     words = (whose, MARK_WORDS.get(item.mark, ""))

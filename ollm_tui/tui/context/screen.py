@@ -31,6 +31,7 @@ from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.context.context_view import ContextView
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.frame import Frame
 
@@ -101,6 +102,7 @@ class _Armed(NamedTuple):
     action: str
     change: ContextChange
     words: str
+    preview: ContextView
 
 
 class GoTo(NamedTuple):
@@ -172,15 +174,15 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             await self._conversation.settle_context()
         except OllmError as error:
             self._complain(error)
-        self._show()
+        await self._count()
 
     # What the user does
 
     async def action_change(self, action: str) -> None:
         """Show what a change would do; at the second press, carry it out."""
-        self._show()  # an answer may have come meanwhile
+        await self._count()  # an answer may have come meanwhile
         try:
-            planned = self._planned(action)
+            planned = await self._planned(action)
             if self._armed and planned[:2] == self._armed[:2]:
                 await self._carry_out(planned)
             else:
@@ -214,7 +216,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             self._complain(error)
             return
         self._undo.pop()
-        self._show()
+        await self._count()
         self._say(effect("undone", before, self._view))
 
     def action_order(self) -> None:
@@ -296,17 +298,17 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         highlighted = self.query_one(ChoiceList).highlighted
         return highlighted.key.removesuffix(RECALLED) if highlighted else ""
 
-    def _planned(self, action: str) -> _Armed:
+    async def _planned(self, action: str) -> _Armed:
         """Return the change of an action on the highlighted message. UsageError if it has none."""
         if self._key not in self._conversation.state:
             raise UsageError(ALWAYS_SENT, "")
         self._check_free()
         marks = self._view.prompt.assembly.marks
         change, word = MESSAGE_ACTIONS[action].change((self._key,), marks)
-        preview = self._conversation.preview(change)
+        preview = await self._conversation.preview(change)
         if preview.prompt.assembly.marks == marks:
             raise UsageError(f"{word}: nothing to change here", "")
-        return _Armed(action, change, effect(word, self._view, preview))
+        return _Armed(action, change, effect(word, self._view, preview), preview)
 
     def _check_free(self) -> None:
         if self._is_busy():
@@ -315,7 +317,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
     async def _carry_out(self, planned: _Armed) -> None:
         self._undo.append(await self._conversation.change_context(planned.change))
         self._armed = None
-        self._show()
+        await self._count()
         self._say(f"done   {planned.words}")
 
     async def _write(self, name: str) -> None:
@@ -327,6 +329,11 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             self._say(f"written to {file}")
 
     # Showing
+
+    async def _count(self) -> None:
+        """Count the context as it is now, and show it if that is news."""
+        if await self._conversation.context_items() is not self._view and self.is_running:
+            self._show()
 
     def _show(self) -> None:
         """Show the context as it is now."""
@@ -366,7 +373,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             gauge.show(self._view)
             keys.show(*self._key_words().items())
         else:
-            gauge.show(self._conversation.preview(armed.change), caption="as it would be")
+            gauge.show(armed.preview, caption="as it would be")
             keys.show((f"breakdown.{armed.action}", "again: do it"), ("breakdown.close", "not"))
 
     def _key_words(self) -> dict[str, str]:

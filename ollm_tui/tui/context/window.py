@@ -34,7 +34,7 @@ async def window(chat: ChatPort, argument: str) -> None:
         chat.tell(about_window(choice))
         return
     changed = choice._replace(window=wanted)
-    effect = window_effect(choice, changed, conversation.preview_model(changed))
+    effect = window_effect(choice, changed, await conversation.preview_model(changed))
 
     def answered(is_meant: bool | None) -> None:
         if is_meant:

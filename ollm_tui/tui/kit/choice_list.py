@@ -26,7 +26,7 @@ LEAST_TEXT = 10
 """Cells of the text below which the note is left out."""
 _BOLD = Style(bold=True)
 # Marks and what stands for them in terminals without Unicode, as wide.
-_PLAIN_MARKS = str.maketrans("★▸▾✓●○◆◇·…", "*>v+*o*o-~")
+_PLAIN_MARKS = str.maketrans("★▸▾✓●○◆◇·…→", "*>v+*o*o-~>")
 
 
 class Choice(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import UsageError
@@ -10,14 +10,18 @@ from ollm_tui.core.intake import visible
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.kit.question import Confirmation
-from ollm_tui.tui.models.model_picker import ModelPicker, ability_words, price_words
+from ollm_tui.tui.context.window import about_window
+from ollm_tui.tui.kit.question import Confirmation, Question
+from ollm_tui.tui.models.downloads import Downloads, ModelName
+from ollm_tui.tui.models.model_picker import ModelPicker
+from ollm_tui.tui.models.screen import ModelsScreen
+from ollm_tui.tui.models.words import ability_words, place_words, price_words
 
 
 def choose(chat: ChatPort, argument: str) -> None:
     """Choose among the models of all providers, or use one by its name."""
     if argument:
-        _take(chat, None, argument)
+        _attempt(chat, lambda: _use_named(chat, argument.strip()))
     else:
         _ask(chat)
 
@@ -30,13 +34,36 @@ def provider(chat: ChatPort, argument: str) -> None:
         _ask(chat)
 
 
+async def manage(chat: ChatPort, argument: str) -> None:
+    """Show the models that are stored here, or fetch one: `pull` and its name."""
+    downloads = chat.app.part(Downloads, lambda: Downloads(chat))
+    store = chat.app.workspace.models.store
+    word, _, name = argument.partition(" ")
+    name = name.strip()
+    if argument and (word != "pull" or not name):
+        raise UsageError(f"/models knows no {visible(argument)}", "pull and a name")
+    if argument:
+        downloads.start(await store.source_of(name), name)
+        chat.tell(f"fetching {visible(name)}; /models shows how far it is")
+        return
+
+    def use(chosen: ModelName | None) -> None:
+        if chosen:
+            _take(chat, *chosen)
+
+    chat.ask(ModelsScreen(store, downloads), use)
+
+
 def _ask(chat: ChatPort) -> None:
     """Let the user choose; beside each model stands how full its window would be."""
     workspace, conversation = chat.app.workspace, chat.opened
 
-    def use(chosen: tuple[str, str] | None) -> None:
+    def use(chosen: ModelName | None) -> None:
         if chosen:
             _take(chat, *chosen)
+
+    def show_stored() -> None:
+        chat.screen.run_worker(chat.attempt(lambda: manage(chat, "")))
 
     async def describe(provider: str, model: str) -> str:
         able = await workspace.models.capabilities(provider, model)
@@ -44,18 +71,52 @@ def _ask(chat: ChatPort) -> None:
         if conversation:
             view = await workspace.preview_model(conversation, provider, model)
             window = effect_words(view)
-        return "   ".join(filter(None, (window, ability_words(able), price_words(able))))
+        away = await workspace.models.destination(provider, model)
+        cost, place = price_words(able, away), place_words(provider, away)
+        return "   ".join(filter(None, (window, ability_words(able), cost, place)))
 
     choice = conversation and conversation.choice
     current = (choice.provider.name, choice.model) if choice else None
-    picker = ModelPicker(workspace.models.names, workspace.models.offers, describe, current)
+    picker = ModelPicker(
+        workspace.models.names,
+        workspace.models.offers,
+        describe,
+        current,
+        favourites=chat.app.memory.favourite_models,
+        recent=chat.app.memory.recent_models,
+        manage=show_stored,
+        resize=(lambda: _ask_window(chat)) if choice and choice.resizable else None,
+    )
     chat.ask(picker, use)
 
 
+def _ask_window(chat: ChatPort) -> None:
+    """Ask for the size of the window; its effect is shown before it is used."""
+    choice = chat.conversation.choice
+
+    def use(answer: str | None) -> None:
+        if answer:
+            chat.screen.run_worker(chat.command("context.window", answer))
+
+    text = f"Window of {visible(choice.model)}\n{about_window(choice)}"
+    chat.ask(Question(text, str(choice.window or ""), "look at it"), use)
+
+
 def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:
+    """Use a model of a provider, the default one for None."""
+    _attempt(chat, lambda: _use(chat, provider, model))
+
+
+def _attempt(chat: ChatPort, use: Callable[[], Awaitable[None]]) -> None:
     """Use a model, in a worker: servers take their time, and the last choice counts."""
-    used = chat.attempt(lambda: _use(chat, provider, model))
-    chat.screen.run_worker(used, group="model", exclusive=True)
+    chat.screen.run_worker(chat.attempt(use), group="model", exclusive=True)
+
+
+async def _use_named(chat: ChatPort, words: str) -> None:
+    """Use a model that was typed, also as PROVIDER/MODEL."""
+    conversation = chat.front().opened
+    current = conversation.choice.provider if conversation else None
+    await _use(chat, *await chat.app.workspace.models.named(words, current))
 
 
 async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
@@ -73,8 +134,7 @@ async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
 
         def answered(is_meant: bool | None) -> None:
             if is_meant:
-                switched = chat.attempt(lambda: _switch(chat, conversation, provider, model))
-                chat.screen.run_worker(switched, group="model", exclusive=True)
+                _attempt(chat, lambda: _switch(chat, conversation, provider, model))
             else:
                 chat.tell("everything is as before")
 
@@ -92,6 +152,7 @@ async def _switch(
     _check_free(chat)
     before = conversation.context()
     await chat.app.workspace.switch_model(conversation, provider, model)
+    _remember(chat, conversation)
     chat.lines.show_facts()
     changed = change_words(before, conversation.context())
     chat.tell(f"{visible(conversation.choice.model)} answers from now on: {changed}")
@@ -104,7 +165,14 @@ async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> Non
         return await chat.app.workspace.begin(provider=provider, model=model), ()
 
     chat = await chat.switch(begin)
+    _remember(chat, chat.conversation)
     chat.tell(f"{visible(chat.conversation.choice.model)} answers from now on")
+
+
+def _remember(chat: ChatPort, conversation: Conversation) -> None:
+    """Note that a model was chosen, for the picker."""
+    choice = conversation.choice
+    chat.app.memory.recent_models.keep(f"{choice.provider.name}/{choice.model}")
 
 
 def _check_free(chat: ChatPort) -> None:
@@ -153,4 +221,5 @@ def _about(view: ContextView) -> str:
 ACTIONS: Mapping[str, Action] = {
     "model.choose": choose,
     "model.provider": provider,
+    "model.manage": manage,
 }

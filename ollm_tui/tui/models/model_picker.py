@@ -7,32 +7,68 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import aclosing
 
 from textual import on, work
+from textual.binding import Binding
 from textual.widgets import Input
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
-from ollm_tui.core.provider import Capabilities, ModelInfo
+from ollm_tui.core.provider import ModelInfo
 from ollm_tui.engine.conversation.model_choice import ProviderOffer
+from ollm_tui.services.sessions.saved_lines import SavedLines
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.models.downloads import ModelName
+from ollm_tui.tui.models.words import (
+    CANNOT_ANSWER,
+    FAVOURITES,
+    NOBODY,
+    NOT_FETCHED,
+    RECENT,
+    picker_keys,
+    place_words,
+    short_price,
+    short_window,
+    size_words,
+)
 
-ModelName = tuple[str, str]
-"""A provider and one of its models."""
 AskOffers = Callable[[], AsyncGenerator[ProviderOffer, None]]
 Describe = Callable[[str, str], Awaitable[str]]
 """Returns what the user should know of a model of a provider before it is chosen."""
 
-NOBODY = "No provider is there. ollm doctor says what is missing."
 REST_SECONDS = 0.15
 """How long a line is highlighted before its server is asked about the model."""
+WIDE, NARROW = 110, 80
+"""Columns from which on a line also says what a model can, and below which only where it runs."""
 
 
 class ModelPicker(PickerOf[ModelName]):
     """Closes with (provider, model), or with None.
 
     Opens at once with the model that answers now and the names of all providers; what they have
-    is filled in as they answer.
+    is filled in as they answer. Favourites and models used last come first.
     """
+
+    BINDINGS = [
+        Binding(
+            "ctrl+s",
+            "favour",
+            "Favourite",
+            id="models.favourite",
+            tooltip="Show it first, or no longer",
+            priority=True,
+        ),
+        Binding(
+            "alt+w",
+            "resize",
+            "Window",
+            id="picker.window",
+            priority=True,  # terminals send a letter along, which the filter would take
+            tooltip="Another size of the window for the model that answers",
+        ),
+        Binding(
+            "f7", "manage", "Manage", id="models.manage", tooltip="Fetch, delete and unload models"
+        ),
+    ]
 
     def __init__(
         self,
@@ -40,8 +76,18 @@ class ModelPicker(PickerOf[ModelName]):
         offers: AskOffers,
         describe: Describe,
         current: ModelName | None = None,
+        *,
+        favourites: SavedLines | None = None,
+        recent: SavedLines | None = None,
+        manage: Callable[[], None] | None = None,
+        resize: Callable[[], None] | None = None,
     ) -> None:
-        super().__init__("Model", empty=NOBODY)
+        """`resize` asks for another window; None where that cannot be changed."""
+        super().__init__("Model", empty=NOBODY, keys=picker_keys(has_window=resize is not None))
+        self._favourites = favourites or SavedLines(None)
+        self._recent = recent or SavedLines(None)
+        self._manage = manage
+        self._resize = resize
         self._offers: dict[str, ProviderOffer | None] = dict.fromkeys(providers)
         self._ask_offers = offers
         self._describe = describe
@@ -52,12 +98,23 @@ class ModelPicker(PickerOf[ModelName]):
         """Why there is nothing to choose, by the key of the line."""
         self._known: dict[str, str] = {}
         """What was found out about models, by the key of their line."""
-        self._choices = self._all_lines()
+        self._width = NARROW
+        self._choices = list(self._all_lines(NARROW))
         self._first = next(iter(self._models), None)
 
     def on_mount(self) -> None:
         """Ask the providers while the window is already there."""
         self.ask()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the key for the window out where it cannot be changed."""
+        return action != "resize" or self._resize is not None
+
+    def action_resize(self) -> None:
+        """Close, and ask for another window."""
+        self.dismiss(None)
+        if self._resize:
+            self._resize()
 
     def result(self, choice: Choice) -> ModelName | None:
         """Return the model of a line; None for a line that tells of a problem."""
@@ -71,10 +128,28 @@ class ModelPicker(PickerOf[ModelName]):
                 self._offers[offer.name] = offer
                 if not self.is_current:
                     return  # closed meanwhile
-                choices = self._all_lines()
+                choices = self._lines_now()
                 highlighted = self.choice_list.highlighted
                 is_waiting = highlighted is None or highlighted.key in map(_waiting, self._offers)
                 self.show(choices, next(iter(self._models), None) if is_waiting else None)
+
+    def action_favour(self) -> None:
+        """Make the highlighted model a favourite, or no longer."""
+        name = self._models.get(self.choice_list.highlighted_key)
+        if name is None:
+            return
+        line = "/".join(name)
+        if line in self._favourites.all():
+            self._favourites.forget(line)
+        else:
+            self._favourites.keep(line)
+        self.show(self._lines_now())
+
+    def action_manage(self) -> None:
+        """Close, and open the screen of stored models."""
+        self.dismiss(None)
+        if self._manage:
+            self._manage()
 
     @on(ChoiceList.Highlighted)
     def tell_about(self, event: ChoiceList.Highlighted) -> None:
@@ -107,9 +182,36 @@ class ModelPicker(PickerOf[ModelName]):
         if highlighted and highlighted.key == key:
             self.say(self._known[key])
 
-    def _all_lines(self) -> list[Choice]:
+    def _lines_now(self) -> list[Choice]:
         self._models.clear()
-        return [line for name, offer in self._offers.items() for line in self._group(name, offer)]
+        return list(self._all_lines(self.size.width))
+
+    def _all_lines(self, width: int) -> Iterator[Choice]:
+        """Yield favourites, models used last, and the rest by provider; each model once."""
+        self._width = width
+        shown: set[str] = set()
+        favourites = self._favourites.all()
+        for heading, names in ((FAVOURITES, favourites), (RECENT, self._recent.all())):
+            lines = [line for name in names for line in self._kept_line(name, shown)]
+            if lines:
+                yield Choice(heading, heading, heading=True)
+            yield from lines
+        for name, offer in self._offers.items():
+            yield from (line for line in self._group(name, offer) if line.key not in shown)
+
+    def _kept_line(self, kept: str, shown: set[str]) -> Iterator[Choice]:
+        """Yield the line of a favourite, unless it is shown already or is no longer there."""
+        provider, _, model = kept.partition("/")
+        key = f"{provider} {model}"
+        if key in shown or provider not in self._offers:
+            return
+        offer = self._offers[provider]
+        known = [info for info in offer.models if info.name == model] if offer else []
+        if offer and not known:
+            return
+        shown.add(key)
+        line = self._line(provider, known[0] if known else ModelInfo(name=model))
+        yield line._replace(note=", ".join(filter(None, (clean(provider), line.note))))
 
     def _group(self, name: str, offer: ProviderOffer | None) -> Iterator[Choice]:
         """Yield a provider and its models; until it answers, only the model that is used now."""
@@ -133,56 +235,46 @@ class ModelPicker(PickerOf[ModelName]):
             yield Choice(key, problem, words=offer.name)
 
     def _line(self, provider: str, info: ModelInfo) -> Choice:
-        key, mark = f"{provider} {info.name}", ""
+        key = f"{provider} {info.name}"
+        first = " "
         if not info.chats:
-            self._problems[key] = "it makes vectors, pictures or sounds, and cannot answer"
+            self._problems[key] = CANNOT_ANSWER
         elif not info.installed:
-            self._problems[key] = f"fetch it first, in a shell: ollm models pull {info.name}"
+            self._problems[key] = "fetch it first: F7"
         else:
             self._models[key] = (provider, info.name)
-            mark = "*" if self._is_current(provider, info) else ""
-        return Choice(key, clean(info.name), _facts(info), mark, words=provider)
+            if self._is_current(provider, info):
+                first = "*"
+            elif f"{provider}/{info.name}" in self._favourites.all():
+                first = "★"
+        # Where it goes stands in the mark: there is not always room for the host.
+        mark = f"{first}{'→' if info.remote_host else ''}".rstrip()
+        words = " ".join((provider, *info.abilities, place_words("", info.remote_host)))
+        return Choice(key, clean(info.name), self._facts(info), mark, words=words)
+
+    def _facts(self, info: ModelInfo) -> str:
+        if not info.installed:
+            return NOT_FETCHED
+        away = f"→ {clean(info.remote_host)}" if info.remote_host else ""
+        if self._width < NARROW:
+            vectors = "" if info.chats else clean(info.note)
+            return away or vectors or size_words(info.size_bytes)
+        facts = (
+            away,
+            clean(info.note),
+            ", ".join(info.abilities) if self._width >= WIDE else "",
+            clean(info.parameters or ""),
+            size_words(info.size_bytes),
+            short_window(info.max_window),
+            short_price(info),
+        )
+        return ", ".join(fact for fact in facts if fact)
 
     def _is_current(self, provider: str, info: ModelInfo) -> bool:
         current = self._current
         return current is not None and current[0] == provider and info.is_called(current[1])
 
 
-def ability_words(can: Capabilities) -> str:
-    """Return what a model can do, in a few words; what its server does not say is left out."""
-    named = {"tools": can.tools, "thinking": can.thinking, "images": can.images}
-    words = [name if able else f"no {name}" for name, able in named.items() if able is not None]
-    return ", ".join(words) or "the server does not say what it can do"
-
-
-def price_words(can: Capabilities) -> str:
-    """Return what a million tokens cost, in and out; empty if that is unknown."""
-    rates = can.card.rates() if can.card else None
-    return f"${rates.input:g} in, ${rates.output:g} out per million tokens" if rates else ""
-
-
 def _waiting(provider: str) -> str:
     """Return the key of the line for a provider that has not answered."""
     return f"waiting {provider}"
-
-
-def short_count(tokens: int) -> str:
-    """Return a number of tokens in a few digits: windows are counted in 1024s, 32768 is 32k."""
-    unit = 1024 if tokens % 1024 == 0 else 1000
-    return f"{tokens / unit:.0f}k" if tokens >= unit else str(tokens)
-
-
-def _facts(info: ModelInfo) -> str:
-    if not info.installed:
-        return "not fetched yet"
-    window = short_count(info.max_window) if info.max_window else ""
-    away = f"→ {clean(info.remote_host)}" if info.remote_host else ""
-    size = _size(info.size_bytes)
-    facts = (away, clean(info.note), clean(info.parameters or ""), size, window)
-    return ", ".join(fact for fact in facts if fact)
-
-
-def _size(count: int | None) -> str:
-    if not count:
-        return ""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

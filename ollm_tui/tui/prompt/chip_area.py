@@ -23,6 +23,7 @@ MOST_CHARACTERS = 4_000
 """A paste with more lines or characters becomes a chip."""
 
 _PASTE = re.compile(r"paste (\d+)")
+_HANDLE = re.compile(r"file_[0-9a-f]{8}")
 
 
 class Written(NamedTuple):
@@ -65,6 +66,7 @@ def from_draft(draft: str) -> Written:
             media_type=piece.media_type,
             content=clean(piece.content),
             path=piece.path,
+            handle=piece.handle if _HANDLE.fullmatch(piece.handle or "") else None,
         )
         for piece in found.attachments
     )

@@ -45,7 +45,7 @@ def completions(front: Front) -> list[Completion]:
         "model": lambda: _models(front),
         "provider": lambda: front().app.workspace.models.names,
         "task": lambda: ("list", "off"),
-        "theme": lambda: (AUTOMATIC, *theme_names()),
+        "theme": lambda: (AUTOMATIC, *theme_names(), *front().app.further_themes),
     }
     names = {command.slash: command for command in COMMANDS if command.slash}
     order = dict.fromkeys((*COMMON, *names))

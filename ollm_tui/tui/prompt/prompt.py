@@ -97,6 +97,8 @@ class Prompt(KillingArea):
         """The text changed; `Prompt.draft` is what to keep of it."""
 
         text: str
+        is_put: bool = False
+        """Whether the program put it there, and the user did not type it."""
 
     @dataclass
     class Suggested(Message):
@@ -330,7 +332,7 @@ class Prompt(KillingArea):
     @on(TextArea.Changed)
     def tell_what_changed(self) -> None:
         """Tell of a change, for whoever keeps drafts."""
-        self.post_message(self.Edited(self.text))
+        self.post_message(self.Edited(self.text, self.text == self._shown))
 
     @on(TextArea.Changed)
     @on(TextArea.SelectionChanged)

@@ -1,4 +1,5 @@
-"""The activity screen: a calendar of how much was said on which day, and totals by model."""
+"""The activity screen: a calendar of how much was said on which day, and totals and costs by
+model."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
+from ollm_tui.core.costs import Bill, added
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
@@ -27,7 +29,7 @@ from ollm_tui.core.search import Activity, IndexProgress
 from ollm_tui.engine.project.history_search import History
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.search.hit_timeline import monday_of
-from ollm_tui.tui.search.words import ACTIVITY_KEYS, NO_ACTIVITY, WEEKDAYS
+from ollm_tui.tui.search.words import ACTIVITY_KEYS, CACHES, NO_ACTIVITY, WEEKDAYS
 
 if TYPE_CHECKING:
     from ollm_tui.tui.frame import Frame
@@ -53,6 +55,7 @@ class ModelTotal(NamedTuple):
     model: str
     answers: int
     tokens: int
+    bill: Bill = Bill()
 
 
 class ActivityDays:
@@ -65,6 +68,8 @@ class ActivityDays:
         for each in activity:
             self.messages[each.day] += each.messages
             self.tokens[each.day] += each.tokens
+        self.bill = added(each.bill for each in activity)
+        """What was paid in all."""
         # A clock that was wrong once has left days that lie in the future.
         real = [day for day in self.messages if day <= today]
         self.first = min(real, default=today)
@@ -82,11 +87,19 @@ class ActivityDays:
     def models(self) -> list[ModelTotal]:
         """Return the totals of the models, those with the most answers first."""
         answers, tokens = Counter[str](), Counter[str]()
+        bills: dict[str, list[Bill]] = {}
         for each in self._activity:
             answers[each.model] += each.answers
             tokens[each.model] += each.tokens
+            bills.setdefault(each.model, []).append(each.bill)
         ranked = sorted(answers, key=lambda name: (-answers[name], name))
-        return [ModelTotal(name, answers[name], tokens[name]) for name in ranked]
+        return [
+            ModelTotal(name, answers[name], tokens[name], added(bills[name])) for name in ranked
+        ]
+
+    def bill_of(self, day: date) -> Bill:
+        """Return what was paid on a day."""
+        return added(each.bill for each in self._activity if each.day == day)
 
 
 class DayMap(Widget, can_focus=True):
@@ -284,6 +297,7 @@ class ActivityScreen(Screen[date | None]):
         facts = [f"{day:%A} {day.day} {day:%B %Y}", counted(days.messages[day], "message")]
         if days.tokens[day]:
             facts.append(f"{short_count(days.tokens[day])} tokens")
+        facts += _paid(days.bill_of(day))
         text = " · ".join(facts) if days.messages else NO_ACTIVITY
         self.query_one("#day", Static).update(Content(text))
         self.query_one(LiveKeys).show(*ACTIVITY_KEYS)
@@ -306,6 +320,7 @@ class ActivityScreen(Screen[date | None]):
         self._days = days
         said, when = counted(days.messages.total(), "message"), counted(len(days.messages), "day")
         facts = [f"{said} on {when}", f"{short_count(days.tokens.total())} tokens"]
+        facts += _paid(days.bill)
         self._head(" · ".join(facts))
         self._show_models()
         self.query_one(DayMap).show(days)
@@ -315,8 +330,13 @@ class ActivityScreen(Screen[date | None]):
         """Show the totals of the models, with bars as long as there is room for."""
         models = self._days.models()
         most = max((each.answers for each in models), default=0)
-        cells = min(max(self.size.width - BESIDE_BAR, 0), MOST_BAR_CELLS)
-        lines = [_model_line(each, most, cells) for each in models]
+        bill = self._days.bill
+        cost_cells = 0 if bill.is_free else max(len(str(each.bill)) for each in models) + 2
+        cells = min(max(self.size.width - BESIDE_BAR - cost_cells, 0), MOST_BAR_CELLS)
+        lines = [_model_line(each, most, cells, cost_cells) for each in models]
+        if bill.cache_words:
+            line = f"{CACHES:<{NAME_CELLS}} {bill.cache_words}"
+            lines += [Content(""), Content.styled(line, "$text-muted")]
         self.query_one("#models", Static).update(Content("\n").join(lines))
 
     def _head(self, facts: str) -> None:
@@ -335,11 +355,16 @@ def weeks_until(monday: date, count: int) -> Iterable[date]:
     return (monday - timedelta(days=WEEK * back) for back in range(count - 1, -1, -1))
 
 
-def _model_line(total: ModelTotal, most: int, cells: int) -> Content:
+def _paid(bill: Bill) -> list[str]:
+    return [] if bill.is_free else [str(bill)]
+
+
+def _model_line(total: ModelTotal, most: int, cells: int, cost_cells: int) -> Content:
     name = visible(total.model)
     name = name if len(name) <= NAME_CELLS else f"{name[: NAME_CELLS - 1]}…"
     bar = "█" * -(-total.answers * cells // most) if most and total.answers else ""
     numbers = f"{counted(total.answers, 'answer'):>13}{short_count(total.tokens):>7} tokens"
+    numbers += f"{total.bill!s:>{cost_cells}}" if cost_cells else ""
     return Content.assemble(
         f"{name:<{NAME_CELLS}}", (f"{numbers}  ", "$text-muted"), (bar, "$primary")
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.binding import Binding
 
-from ollm_tui.services.sessions.saved_searches import SavedSearches
+from ollm_tui.services.sessions.saved_lines import SavedLines
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import PickerOf
 from ollm_tui.tui.search.words import NO_SAVED_SEARCHES, SAVED_SEARCH_KEYS
@@ -29,7 +29,7 @@ class SavedSearchPicker(PickerOf[str]):
         ),
     ]
 
-    def __init__(self, searches: SavedSearches, present: str) -> None:
+    def __init__(self, searches: SavedLines, present: str) -> None:
         self._searches = searches
         self._present = " ".join(present.split())
         super().__init__(

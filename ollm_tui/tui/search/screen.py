@@ -19,7 +19,7 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.core.search import Hit, Overview, Results
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.services.search.query import toggled, within
-from ollm_tui.services.sessions.saved_searches import SavedSearches
+from ollm_tui.services.sessions.saved_lines import SavedLines
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
@@ -91,7 +91,7 @@ class SearchScreen(Screen[None]):
     app: Frame
 
     def __init__(
-        self, workspace: Workspace, chat: HitsPort, searches: SavedSearches, words: str = ""
+        self, workspace: Workspace, chat: HitsPort, searches: SavedLines, words: str = ""
     ) -> None:
         super().__init__()
         self.workspace = workspace

@@ -72,6 +72,7 @@ NO_SOURCES = "no passages were sent in this session"
 # The activity screen
 
 NO_ACTIVITY = "Nothing was said yet. Every message you send is a mark in this calendar."
+CACHES = "Caches of the servers"
 ACTIVITY_KEYS = (
     ("activity.open", "what was said that day"),
     ("activity.day_before", "Down day"),

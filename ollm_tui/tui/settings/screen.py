@@ -11,6 +11,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.widgets import Input, Static
 
 from ollm_tui.core.errors import OllmError
@@ -31,6 +32,8 @@ from ollm_tui.tui.settings.theme_picker import ThemePicker
 
 LIVE = frozenset({"ui.theme", "ui.density", "ui.timestamps"})
 """Keys that apply at once; the caller sees to that."""
+OFFERED = frozenset({"context.window"})
+"""Keys that the caller offers to use for the open session too."""
 KEYS = "Enter change   Del default   / find   Esc close"
 FIND_KEYS = "Up Down move   Enter to the list   Esc show all"
 CHANGED = "*"
@@ -40,7 +43,8 @@ CHANGED = "*"
 class SettingsScreen(Screen[None]):
     """Shows the settings that `load` returns, and writes changes into the user's file.
 
-    `applied` is called with each key of LIVE that was changed, after `load` was called again.
+    `applied` is called with each key of LIVE and OFFERED that was changed, after `load` was called
+    again.
     """
 
     AUTO_FOCUS = "ChoiceList"
@@ -60,8 +64,10 @@ class SettingsScreen(Screen[None]):
         load: Callable[[], Loaded],
         applied: Callable[[str], None],
         environ: Mapping[str, str],
+        further_themes: Mapping[str, Theme] | None = None,
     ) -> None:
         super().__init__()
+        self._further_themes = further_themes
         self._load = load
         self._applied = applied
         self._environ = environ
@@ -167,7 +173,7 @@ class SettingsScreen(Screen[None]):
                 self._save(entry, entry.value_of(answer))
 
         if entry.key == "ui.theme":
-            self.app.push_screen(ThemePicker(value, self._environ), save)
+            self.app.push_screen(ThemePicker(value, self._environ, self._further_themes), save)
         elif entry.options:
             choices = [Choice(option, option) for option in entry.options]
             self.app.push_screen(Picker(entry.key, choices, highlight=value), save)
@@ -186,7 +192,7 @@ class SettingsScreen(Screen[None]):
             return
         self._loaded = self._load()
         self._show()
-        if entry.key in LIVE:
+        if entry.key in LIVE | OFFERED:
             self._applied(entry.key)
         when = "" if entry.key in LIVE else ", counts from the next start"
         self._say(f"saved{when}")

@@ -16,11 +16,15 @@ from ollm_tui.tui.themes import load_theme, theme_names
 class ThemePicker(Picker):
     """Dismisses with the name of a theme or "auto"; it is in use by then, the caller saves it."""
 
-    def __init__(self, current: str, environ: Mapping[str, str]) -> None:
-        """`current` is the setting, which may be "auto"."""
+    def __init__(
+        self, current: str, environ: Mapping[str, str], further: Mapping[str, Theme] | None = None
+    ) -> None:
+        """`current` is the setting, which may be "auto"; `further` are the themes of extensions."""
         self._environ = environ
+        further = self._further = further or {}
         self._former = ""
-        choices = [Choice(AUTOMATIC, AUTOMATIC, "like the terminal"), *map(_choice, theme_names())]
+        names = (*theme_names(), *further)
+        choices = [Choice(AUTOMATIC, AUTOMATIC, "like the terminal"), *map(self._choice, names)]
         super().__init__(
             "Theme",
             [one._replace(mark="✓" if one.key == current else "") for one in choices],
@@ -42,7 +46,7 @@ class ThemePicker(Picker):
         if choice is None:
             return
         try:
-            theme = load_theme(choose_theme(choice.key, self._environ))
+            theme = self._load(choose_theme(choice.key, self._environ))
         except OllmError as error:
             self.say(f"{error.message}; {error.hint}")
             return
@@ -54,10 +58,12 @@ class ThemePicker(Picker):
             self.app.register_theme(theme)
             self.app.theme = theme.name
 
+    def _load(self, name: str) -> Theme:
+        return self._further.get(name) or load_theme(name)
 
-def _choice(name: str) -> Choice:
-    try:
-        theme = load_theme(name)
-    except OllmError:
-        return Choice(name, name, "cannot be read")
-    return Choice(name, name, "dark" if theme.dark else "light")
+    def _choice(self, name: str) -> Choice:
+        try:
+            theme = self._load(name)
+        except OllmError:
+            return Choice(name, name, "cannot be read")
+        return Choice(name, name, "dark" if theme.dark else "light")

@@ -130,7 +130,7 @@ class Approval(QuestionBlock):
         which = " · ".join(fact for fact in facts if fact)
         left = f"wants to {visible(action.title)}   {which}"
         # A sandbox holds commands only: it says nothing about a file that is changed.
-        holds = visible(request.sandbox) if action.language else ""
+        holds = visible(request.sandbox) if action.language or action.is_outside else ""
         self.query_one(TwoTexts).show(left=left, right=holds)
         self.query_one(DiffLines).show(request.lines)
         self.query_one("#why", Static).update(Content(" · ".join(_reasons(request))))

@@ -39,6 +39,7 @@ from ollm_tui.tui.stream.entries.tool_entries import (
 )
 from ollm_tui.tui.tools.approval import Approval, Request
 from ollm_tui.tui.tools.loop_bar import LoopBar
+from ollm_tui.tui.tools.words import NOT_HELD
 
 if TYPE_CHECKING:
     from ollm_tui.tui.chat.port import ChatPort
@@ -145,9 +146,8 @@ class ToolDisplay:
         count, call_id = len(ids), event.call.call_id
         place = f"{ids.index(call_id) + 1} of {count}" if count > 1 and call_id in ids else ""
         tools = self._chat.conversation.tools
-        request = Request(
-            call_id, event.call.name, event.action, event.verdict, place, tools.sandbox_words
-        )
+        held = NOT_HELD if event.action.is_outside else tools.sandbox_words
+        request = Request(call_id, event.call.name, event.action, event.verdict, place, held)
         self._show(Approval, lambda approval: approval.ask(request))
         waits = f"{event.call.name} waits for your answer"
         self._chat.lines.show_doing(waits)

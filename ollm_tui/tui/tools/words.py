@@ -25,6 +25,8 @@ WIDE = 100
 """Columns from which on mode and sandbox have room beside the title."""
 NARROW = 60
 """Columns up to which there is room only for what is not as it should be."""
+NOT_HELD = "not sandboxed"
+"""What is said of a call that a server, an extension or another program does."""
 HOLDS_WELL = "⛨"
 """The words of a sandbox that holds everything begin with this."""
 

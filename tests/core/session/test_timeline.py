@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.loop import LoopRecord
+from ollm_tui.core.session.message import Text
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.timeline import TimelineMark, timeline_of, tokens_at
 from ollm_tui.core.snapshot import SnapshotSummary
@@ -44,6 +46,22 @@ def test_what_follows_a_compression_begins_with_what_it_left() -> None:
     unmeasured = [replace(each, usage=None) for each in plain.messages]
     timeline = timeline_of(SessionState(replace(plain, messages=tuple(unmeasured))))
     assert timeline.tokens[9] == 1500 + len("What now?") // 4
+
+
+@pytest.mark.parametrize("marks", [("long",), ()], ids=["left out", "after going back"])
+def test_a_message_that_was_too_long_for_any_model_does_not_fill_the_window(
+    marks: tuple[str, ...],
+) -> None:
+    plain = rich_session(NOW)
+    last = plain.messages[-1]
+    long = replace(
+        last, id="long", role="user", parts=(Text("word " * 20_000),), usage=None, parent_id=last.id
+    )
+    metadata = replace(plain.metadata, excluded=marks)
+    session = replace(plain, messages=(*plain.messages, long), metadata=metadata, window=8192)
+    timeline = timeline_of(SessionState(session))
+    assert timeline.tokens[-1] == timeline.tokens[-2]
+    assert max(timeline.tokens) <= 8192
 
 
 def test_everything_that_happened_has_its_place() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -184,7 +184,8 @@ def _recent(before: Seen, after: Seen, done: Compression) -> Iterator[str]:
             yield "the last round was folded"
         if before.branch[folded[-1] + 1 : folded[-1] + 2]:
             following = before.branch[folded[-1] + 1]
-            if following.role == "tool" and following.id not in before.unsent | before.pinned:
+            may_stay = before.unsent | before.pinned
+            if following.id not in may_stay and _answers(before.branch, folded[-1] + 1):
                 yield f"a round was cut at {following.id}"
     starts = [n for n in turns if n > last]
     if not starts:
@@ -192,6 +193,21 @@ def _recent(before: Seen, after: Seen, done: Compression) -> Iterator[str]:
     tail = _tail(before.prompt, before.branch[starts[0]])
     if tail and after.prompt[-len(tail) :] != tail:
         yield "the recent part is not as it was"
+
+
+def _answers(branch: Sequence[Message], place: int) -> bool:
+    """Whether a message answers a call that waits for it: what nobody asked for, or what was
+    answered before, is in no prompt."""
+    waiting: set[str] = set()
+    for message in branch[:place]:
+        if message.role != "tool":
+            waiting = {call.call_id for call in message.tool_calls}
+        waiting -= _answered(message)
+    return not waiting.isdisjoint(_answered(branch[place]))
+
+
+def _answered(message: Message) -> set[str]:
+    return {part.call_id for part in message.parts if isinstance(part, ToolResultPart)}
 
 
 def _tail(prompt: Prompt, question: Message) -> Prompt:

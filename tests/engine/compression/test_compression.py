@@ -200,7 +200,7 @@ async def test_after_an_undo_it_is_compressed_when_full_and_the_words_say_so(
     await conversation.compression.undo()
     assert conversation.context().words.startswith("compresses when full, at 870")
     assert not conversation.compression.is_due
-    smaller = conversation.preview_model(conversation.choice._replace(window=512))
+    smaller = await conversation.preview_model(conversation.choice._replace(window=512))
     assert smaller.words == "is compressed before the next message" and not smaller.refuses
     words = ""
     while len(conversation.compression.history) == 1:
@@ -282,6 +282,9 @@ async def test_esc_stops_a_summary_that_hangs(open_workspace: OpenWorkspace) -> 
             if isinstance(event, MessageFolded):
                 conversation.cancel()
     assert isinstance(told[-1], CompressionCancelled)
+    assert any(isinstance(event, SnapshotTaken) for event in told)
+    left = [each.reason for each in await conversation.snapshots.list()]
+    assert "compression" not in left, "what it was taken for did not happen"
     assert conversation.prompt_json() == before
     await conversation.close()
 

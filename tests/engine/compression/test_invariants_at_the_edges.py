@@ -17,6 +17,7 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.events import PromptTooLong, TurnFinished
 from ollm_tui.core.provider import ChatRequest, TextDelta
+from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.message import (
     Attachment,
     Message,
@@ -271,4 +272,82 @@ async def test_a_draft_applied_after_an_undo_has_a_number_of_its_own(
     await conversation.compression.undo()
     assert conversation.prompt_json() == before
     assert all(entry.undone_at for entry in conversation.compression.history)
+    await conversation.close()
+
+
+async def test_what_is_due_again_at_once_waits_for_the_next_message(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    for number in range(6):
+        await add(conversation, "user", Text(f"{number}. " + "I say so. " * 100))
+        await add(conversation, "assistant", Text(lines(300)))
+    assert isinstance(
+        (await collected(conversation.compression.run("auto")))[-1], ContextCompressed
+    )
+    # Its own words bring it over the trigger, not over the limit.
+    await conversation.use(conversation.choice._replace(window=3_000))
+    assert conversation.context().budget.needs_compression
+    again = (await collected(conversation.compression.run("auto")))[-1]
+    assert isinstance(again, CompressionSkipped) and again.reason == "nothing-to-do"
+    assert again.message == "nothing was said since the last compression"
+    await conversation.close()
+
+
+async def test_a_pinned_call_without_its_result_says_nothing_and_is_in_nobodys_way(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    await add(conversation, "assistant", ToolCallPart("c1", "read_file", {"path": "log.txt"}))
+    await add(conversation, "tool", ToolResultPart("c1", "read_file", lines(300)))
+    call, result = (message.id for message in conversation.state.branch()[-2:])
+    await add(conversation, "assistant", Text("It is full."))
+    for _ in range(4):
+        await add(conversation, "user", Text("And then?"))
+        await add(conversation, "assistant", Text(lines(900)))
+    await conversation.change_context(ContextChange("pin", (call,)))
+    await conversation.change_context(ContextChange("exclude", (result,)))
+    ended = (await collected(conversation.compression.run("auto", strategy="summarize")))[-1]
+    assert isinstance(ended, ContextCompressed)
+    await conversation.close()
+
+
+async def test_of_old_outputs_only_as_many_are_cut_short_as_room_is_needed(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    await conversation.use(conversation.choice._replace(window=4 * WINDOW))
+    for number in range(10):
+        call = ToolCallPart(f"c{number}", "read_file", {"path": f"part_{number}.txt"})
+        await add(conversation, "assistant", call)
+        output = f"begin {number}\n{lines(1_400)}"
+        await add(conversation, "tool", ToolResultPart(f"c{number}", "read_file", output))
+    await add(conversation, "user", Text("And then?"))
+    await add(conversation, "assistant", Text("We will see."))
+    done = (await collected(conversation.compression.run("auto")))[-1]
+    assert isinstance(done, ContextCompressed)
+    results = [m.id for m in conversation.state.branch() if m.role == "tool"]
+    cut = [key for key in results if key in done.compression.elisions]
+    assert not done.compression.folded and 0 < len(cut) < len(results) - 2, cut
+    assert cut == results[: len(cut)], "the oldest ones"
+    await conversation.close()
+
+
+async def test_a_large_last_round_does_not_cost_what_was_folded_before(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    for number in range(5):
+        await add(conversation, "user", Text(f"And part {number}?"))
+        await add(conversation, "assistant", Text(f"Part {number} is set. {lines(500)}"))
+    await collected(conversation.compression.run("auto", strategy="truncate"))
+    for number, words in enumerate((700, 1_300)):
+        call = ToolCallPart(f"c{number}", "read_file", {"path": f"log_{number}.txt"})
+        await add(conversation, "assistant", call)
+        await add(conversation, "tool", ToolResultPart(call.call_id, "read_file", lines(words)))
+    assert not fits(conversation)
+    ended = (await collected(conversation.compression.run("overflow")))[-1]
+    assert isinstance(ended, ContextCompressed) and fits(conversation)
+    taken = conversation.context().budget.parts.checkpoints
+    assert taken >= LIMIT * 0.08
     await conversation.close()

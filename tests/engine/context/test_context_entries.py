@@ -16,7 +16,7 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import ToolResultPart
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.model_choice import ModelChoice
-from ollm_tui.engine.project.project_context import Instructions
+from ollm_tui.engine.project.instructions import Instructions
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy

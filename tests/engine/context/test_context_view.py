@@ -123,7 +123,7 @@ async def test_a_preview_is_what_the_change_then_brings(open_workspace: OpenWork
     question, reply = conversation.state.branch()[2:4]
     for action in ("pin", "exclude", "fold", "drop"):
         change = ContextChange(action, (reply.id,))
-        preview = conversation.preview(change)
+        preview = await conversation.preview(change)
         assert conversation.context().items == before.items
         undo = await conversation.change_context(change)
         await conversation.settle_context()
@@ -190,7 +190,7 @@ async def test_nothing_is_recorded_when_nothing_changes(open_workspace: OpenWork
     await conversation.change_context(ContextChange("unpin", (key,)))
     assert conversation.state.header.journal_seq == seq
     with pytest.raises(UsageError):
-        conversation.preview(ContextChange("pin", ("nobody",)))
+        await conversation.preview(ContextChange("pin", ("nobody",)))
     await conversation.close()
 
 

@@ -8,16 +8,18 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.core.provider import Capabilities, ChatRequest, Completed, TextDelta
 from ollm_tui.core.session.context_marks import ContextChange
+from ollm_tui.core.session.graft import grafted
 from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.engine.snapshots.points import Point, parts_of
 from ollm_tui.providers.scripted import Scripted, Turn
+from ollm_tui.services.tokens.prompt_count import GROUPS
 from ollm_tui.settings.schema import ModelSettings, Settings
 from tests.engine.conftest import workspace_on
 
@@ -52,12 +54,16 @@ class CountingServer(Scripted):
         return Capabilities(counting=True, window=WINDOW, max_window=WINDOW)
 
 
-ACTIONS = ("send", "pin", "exclude", "fold", "mode", "goal", "compact", "undo", "back", "restore")
+ACTIONS = (
+    *("send", "edit", "again", "branch", "pin", "exclude", "fold", "mode", "goal", "note"),
+    *("graft", "trust", "window", "compact", "undo", "back", "restore"),
+)
 steps = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 20)), min_size=3, max_size=9)
 
 
 @settings(max_examples=8)
 @given(steps)
+@example([("back", 0), ("compact", 0), ("restore", 0)])
 def test_all_places_show_the_same_number_after_every_step(done: list[tuple[str, int]]) -> None:
     asyncio.run(_hold(done))
 
@@ -82,6 +88,26 @@ async def _do(conversation: Conversation, action: str, number: int) -> None:
         case "send":
             async for _ in conversation.send("Tell me more about it all. " * (1 + number)):
                 pass
+        case "edit":
+            own = [message.id for message in branch if message.role == "user"]
+            async for _ in conversation.edit(own[number % len(own)], f"Another question {number}."):
+                pass
+        case "again":
+            async for _ in conversation.regenerate():
+                pass
+        case "branch":
+            said = [*conversation.state.messages()]
+            await conversation.switch_to(said[number % len(said)].id)
+        case "note":
+            await conversation.notes.add("style", "Answer in rhymes. " * (1 + number))
+        case "trust":
+            await conversation.notes.add("rules", f"Rule {number}", source="hook", origin="file:A")
+        case "graft":
+            brought = grafted([branch[number % len(branch)]], conversation.session_id)
+            async for _ in conversation.send("What of this?", brought):
+                pass
+        case "window":
+            await conversation.use(conversation.choice._replace(window=WINDOW + number))
         case "pin" | "exclude" | "fold":
             key = branch[number % len(branch)].id
             await conversation.change_context(ContextChange(action, (key,)))
@@ -111,6 +137,9 @@ async def _agree(workspace: Workspace, conversation: Conversation, server: Count
     assert view.count.source != "estimated"
     assert view.count.tokens == server.rule(request)
     assert sum(item.tokens.tokens for item in view.items) == view.count.tokens
+    for group in GROUPS:
+        rows = sum(item.tokens.tokens for item in view.items if item.group == group)
+        assert rows == getattr(view.count.parts, group), group
     assert conversation.live_tokens == view.count.total
     point = Point(conversation.session_id)
     shown = await workspace.points.at(point)

@@ -9,6 +9,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from ollm_tui.core.costs import Bill
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.search import IndexProgress
 from ollm_tui.engine.project.workspace import Workspace
@@ -91,12 +92,13 @@ async def test_everything_is_counted_by_day_and_model(
     workspace = await open_workspace()
     await workspace.history.refresh()
     activity = await workspace.history.activity()
-    assert [(f"{each.day:%m-%d}", each.model, *each[2:]) for each in activity] == [
+    assert [(f"{each.day:%m-%d}", each.model, *each[2:5]) for each in activity] == [
         ("09-03", "qwen2.5-coder:1.5b", 2, 1, 460),
         ("10-09", "gemma3:4b", 2, 1, 460),
         ("10-14", "qwen2.5-coder:1.5b", 5, 3, 1720),
         ("11-02", "qwen2.5-coder:1.5b", 4, 2, 1720),
     ]
+    assert all(each.bill == Bill() for each in activity), "all of it was free"
 
 
 async def test_a_session_that_is_gone_is_not_found(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
+import textwrap
 import threading
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ollm_tui.core.provider import ChatRequest, PromptMessage, TextDelta
 from ollm_tui.extension_api import Extension, ExtensionCommand, ExtensionTool, OutputRefused
 from ollm_tui.services.extensions.extension_host import (
     GROUP,
@@ -18,9 +21,11 @@ from ollm_tui.services.extensions.extension_host import (
     ExtensionHost,
     installed,
 )
+from ollm_tui.services.extensions.extension_provider import added_providers
 from ollm_tui.settings.schema import ExtensionSettings
 from ollm_tui.tools.added.extension_tool import extension_tools
 from tests.conftest import REPOSITORY
+from tests.stand_ins.installed_extension import install
 
 NEVER = threading.Event()
 
@@ -119,15 +124,8 @@ async def test_the_examples_are_found_and_used_once_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("todo", "outline"):
-        folder = REPOSITORY / "examples" / f"ollm-{name}"
-        (tmp_path / f"ollm_{name}.py").write_text((folder / f"ollm_{name}.py").read_text())
-        facts = tmp_path / f"ollm_{name}-1.0.0.dist-info"
-        facts.mkdir()
-        (facts / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: ollm-{name}\nVersion: 1.0.0\n"
-        )
-        kind = name.capitalize()
-        (facts / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = ollm_{name}:{kind}\n")
+        file = REPOSITORY / "examples" / f"ollm-{name}" / f"ollm_{name}.py"
+        install(tmp_path, name, file.read_text(), name.capitalize())
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert [(each.name, each.version) for each in installed({})] == [
         ("outline", "1.0.0"),
@@ -142,3 +140,30 @@ async def test_the_examples_are_found_and_used_once_installed(
     said = {"role": "user", "parts": [{"type": "text", "text": "Why?"}]}
     text = await made.export("outline", {"title": "A talk", "messages": [said]})
     assert text == "A talk\n  - Why?\n"
+
+
+async def test_the_code_of_the_documents_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (REPOSITORY / "docs" / "extending.md").read_text(encoding="utf-8")
+    dice, everything = re.findall(r"^ *```python\n(.*?)```", page, re.DOTALL | re.MULTILINE)
+    install(tmp_path, "dice", textwrap.dedent(dice), "Dice")
+    install(tmp_path, "everything", everything, "Everything")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    made = ExtensionHost({})
+    told: list[str] = []
+    made.told.subscribe(told.append)
+    await made.until_started()
+    (tool,) = extension_tools(made)
+    rolled = (await (await tool.plan({})).run(lambda _: None)).text
+    ((name, command),) = made.commands()
+    assert {rolled, await made.text(name, command.run, "")} <= set("123456")
+    assert [entry.key for entry in await made.context()] == ["everything: time"]
+    assert await made.export("roles", {"messages": [{"role": "user"}]}) == "user"
+    assert await made.checked("exec", "a\tb") == "a    b"
+    assert "withheld" in await made.checked("exec", "INTERNAL")
+    (provider,) = added_providers(made)
+    request = ChatRequest(model="parrot", messages=(PromptMessage(role="user", text="hi"),))
+    answer = [event async for event in provider.stream(request)]
+    assert [event.text for event in answer if isinstance(event, TextDelta)] == ["You said: ", "hi"]
+    assert told == []

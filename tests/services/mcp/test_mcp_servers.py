@@ -19,6 +19,7 @@ from ollm_tui.settings.schema import McpServer
 from tests.conftest import REPOSITORY
 
 SERVER = ("-m", "tests.stand_ins.mcp_stand_in")
+LIAR = ("-m", "tests.stand_ins.lying_mcp_server")
 HERE = {"PYTHONPATH": str(REPOSITORY)}
 
 
@@ -77,6 +78,34 @@ async def test_hostile_and_huge_answers_are_made_harmless(tmp_path: Path) -> Non
         assert failed.is_error and "fail" in failed.text
         wrong = await server.call("add", {"a": "no number"})
         assert wrong.is_error
+
+
+async def test_a_server_that_lies_about_its_tools_is_used_as_far_as_it_can_be(
+    tmp_path: Path,
+) -> None:
+    liar = McpServer(command=sys.executable, args=LIAR, env=HERE, timeout_seconds=600)
+    async with running(tmp_path, liar=liar, tests=stdio()) as servers:
+        server = servers.get("liar")
+        assert server.state == "ready", server.problem
+        offered = [tool.name for tool in server.offer.tools]
+        assert offered == ["good", "odd"]
+        assert not any("\x1b" in tool.description for tool in server.offer.tools)
+        assert len(server.offer.problems) == 3
+        assert not any("\x1b" in each for each in server.offer.problems)
+        assert (await server.call("good", {})).text == "fine"
+        with pytest.raises(ToolError, match="liar: it breaks the protocol: content"):
+            await server.call("odd", {})
+        assert (await server.call("good", {})).text == "fine", "nothing is lost by it"
+        assert (await servers.get("tests").call("add", {"a": 1, "b": 1})).text == "2"
+
+
+async def test_a_server_that_breaks_the_protocol_is_named_with_its_fault(tmp_path: Path) -> None:
+    broken = McpServer(command=sys.executable, args=(*LIAR, "broken"), env=HERE)
+    async with running(tmp_path, liar=broken, tests=stdio()) as servers:
+        server = servers.get("liar")
+        assert server.state == "failed" and not server.offer.tools
+        assert server.problem.startswith("it breaks the protocol: tools.0.inputSchema")
+        assert servers.get("tests").state == "ready"
 
 
 async def test_a_server_that_dies_is_started_again_and_nothing_is_asked_twice(

@@ -1,5 +1,18 @@
 """A second set of everyday commands that only read, written without sight of the rules."""
 
+PROGRAMS_OF_AWK = (
+    "awk '{print $1}' data.csv",
+    "awk -F, '{print $2, $3}' data.csv",
+    "awk -F: '$3 > 100 {print $1}' data.csv",
+    "awk -v n=3 'NR==n || NR==5' notes.txt",
+    "awk 'NR>=10 && NR<=20' README.md",
+    "awk '{s+=$1} END {print s}' data.csv",
+    "awk '!seen[$0]++' notes.txt",
+    "awk 'length($0) > 80' src/app.py",
+    "awk '{printf \"%5d %s\\n\", NR, $0}' notes.txt | head",
+    "ls src/**/*.py",
+    "wc -l src/**/*.py docs/**/*.md",
+)
 LOOKING_AROUND = (
     "ls",
     "ls -la",
@@ -277,4 +290,4 @@ REDIRECTED = (
     "find . -name '*.py' 2>/dev/null | wc -l",
 )
 
-EVERYDAY = (*LOOKING_AROUND, *READING_FILES, *SEARCHING, *GIT, *REDIRECTED)
+EVERYDAY = (*PROGRAMS_OF_AWK, *LOOKING_AROUND, *READING_FILES, *SEARCHING, *GIT, *REDIRECTED)

@@ -30,7 +30,16 @@ DANGEROUS_TOKENS = (
         "&& make",
     ),
     *("|| curl x", "\nmake", "; make", "${x}", "$x", "$'x'", "<(id)", ">(id)", "{a,b}", "; x=1"),
-    *("; eval x", "; . ./x", "| tee x", "| awk 1", "\\\nid", "; (id)", "; ! id", "; f() { id; }"),
+    *(
+        "; eval x",
+        "; . ./x",
+        "| tee x",
+        "| awk -f x",
+        "\\\nid",
+        "; (id)",
+        "; ! id",
+        "; f() { id; }",
+    ),
     *(
         "\r",
         "\x1b[2K",

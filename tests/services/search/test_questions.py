@@ -78,6 +78,12 @@ def test_a_mistyped_word_finds_what_was_meant(history: HistorySearch) -> None:
     assert keys(history, "bred")[0] == "bread"
 
 
+def test_a_word_that_is_still_typed_is_not_taken_for_a_misspelling(history: HistorySearch) -> None:
+    *_, results = history.search(parse_query("connec", typing=True), limit=50)
+    assert [hit.message_id for hit in results.ranked] == ["pool"]
+    assert [term.text for term in results.marked] == ["connec"]
+
+
 def test_exact_words_come_before_other_forms(history: HistorySearch) -> None:
     assert keys(history, "retry") == ["retry", "uploader"]
     assert keys(history, "retries") == ["uploader", "retry"]

@@ -14,6 +14,7 @@ from ollm_tui.core.errors import AmbiguousId, SessionNotFound, SessionTooLarge, 
 from ollm_tui.core.session.message import Message, Text, ToolCallPart
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.services.sessions.retention import enforce_retention
+from ollm_tui.services.sessions.session_catalogue import READ_AT_ONCE
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.snapshots.session_repair import damaged
 from ollm_tui.storage.sessions import session_end
@@ -31,6 +32,27 @@ def library(tmp_path: Path) -> SessionLibrary:
 
 def names(library: SessionLibrary) -> list[str]:
     return sorted(each.session_id for each in library.catalogue.summaries())
+
+
+def newest_first(library: SessionLibrary) -> list[str]:
+    marks = library.store.directory.fingerprints()
+    return sorted(marks, key=lambda name: max(marks[name][1], marks[name][3]), reverse=True)
+
+
+def test_without_an_index_the_newest_sessions_are_listed_before_all_are_read(
+    library: SessionLibrary,
+) -> None:
+    count = 2 * READ_AT_ONCE + 1
+    for number in range(count):
+        name = f"s{number:03}"
+        library.add(stored_session(name))
+        os.utime(library.store.layout.session(name), (number, number))
+    library.store.layout.index.unlink(missing_ok=True)
+    catalogue = SessionLibrary.at(library.store.layout).catalogue
+    assert {each.session_id for each in catalogue.known(5)} <= set(newest_first(library)[:100])
+    assert len(catalogue.known(count)) == READ_AT_ONCE
+    assert [len(listed) for listed in catalogue.reading()] == [2 * READ_AT_ONCE, count]
+    assert len(catalogue.known(count)) == count
 
 
 def test_an_empty_store_is_listed_without_being_made(library: SessionLibrary) -> None:
@@ -136,7 +158,7 @@ def test_a_session_that_disappears_while_it_is_listed_is_not_listed(
     library.add(stored_session("other"))
     library.store.layout.index.unlink(missing_ok=True)
     again = SessionLibrary.at(library.store.layout)
-    order = list(again.store.directory.fingerprints())
+    order = newest_first(again)
 
     def delete_the_second(number: int, total: int) -> None:
         assert total == 2

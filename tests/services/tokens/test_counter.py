@@ -6,7 +6,9 @@ import asyncio
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -303,9 +305,13 @@ async def test_ten_thousand_messages_are_counted_once_each(generic: VocabularyEn
     seen = loaded.tokenizer.characters
     for number in range(10):
         new = piece(f"new {number}", "One more.")
-        count = counter.extended(count, new)
+        longer = counter.extended(count, new)
+        assert longer is not None
         prompt.append(new)
-        assert (await counter.settle(prompt)).tokens == approx(count.tokens, abs=20)
+        count = await counter.settle(prompt)
+        assert count.tokens == approx(longer.tokens, abs=20)
+    counter.count(prompt[:2])
+    assert counter.extended(count, prompt[0]) is None, "another one was counted since"
     assert loaded.tokenizer.characters - seen < 10 * 100
 
 
@@ -385,3 +391,53 @@ def test_a_new_conversation_never_has_fewer_tokens_than_its_messages(home: Path)
     ModelMemory(home).keep("scripted/m", Learnt(request=-40))
     counter = TokenCounters(home).counter(Scripted(), "m")
     assert counter.count([]).tokens == 0
+
+
+class Meddling(Scripted):
+    """Has something happen in another thread while a message is looked at for the first time."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    @property
+    def name(self) -> str:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile:
+            other = Thread(target=meanwhile)
+            other.start()
+            other.join()
+        return "meddling"
+
+
+def test_what_a_thread_counts_in_the_same_moment_is_not_counted_twice(
+    generic: VocabularyEncoding,
+) -> None:
+    provider, prompt = Meddling(), [SYSTEM, piece("a", ENGLISH)]
+    counter = TokenCounter(provider, "a model", Loaded(generic), ModelMemory(None))
+    provider.meanwhile = lambda: asyncio.run(counter.measured(prompt, (), 1234, has_room=True))
+    counter.count(prompt)
+    assert provider.meanwhile is None
+    assert counter.count(prompt) == PromptCount(counter.count(prompt).parts, "measured")
+    assert counter.count(prompt).tokens == 1234
+
+
+async def test_one_odd_prompt_after_a_stopped_reply_teaches_nothing_wrong(
+    own: VocabularyEncoding,
+) -> None:
+    def read(prompt: list[Piece]) -> int:
+        texts = (own.count(each.message.text) + own.count(each.message.role) for each in prompt)
+        return sum(tokens + 4 for tokens in texts) + 3
+
+    counter, prompt = counter_with(own, own=True), conversation(2)
+    await counter.settle(prompt)
+    await counter.measured(prompt, (), read(prompt))
+    for turn in range(3):
+        prompt = conversation(2 * turn + 4)
+        await counter.measured(prompt, (), read(prompt))
+    around = counter.around_message
+    # The server closes a reply that was stopped in another way than one that is whole.
+    prompt = conversation(10)
+    odd = read(prompt) - 7
+    await counter.measured(prompt, (), odd)
+    assert counter.around_message == around
+    longer = conversation(12)
+    assert (await counter.settle(longer)).tokens == read(longer) - 7

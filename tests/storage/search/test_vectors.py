@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from ollm_tui.storage.search.vectors import Vectors, vectors_path
+from ollm_tui.storage.search.vectors import SAMPLED, Vectors, vectors_path
 
 SIZE = 64
 
@@ -44,6 +44,21 @@ def test_the_nearest_comes_first(place: Path | None) -> None:
     assert found[0].content == 7
     assert found[0].closeness > 0.9
     assert vectors.nearest(near(vector(7)), {3, 4}, 10) == []
+
+
+def test_what_is_near_to_everything_does_not_stand_before_what_is_near_to_this() -> None:
+    vectors = Vectors(None)
+    vectors.begin("model", SIZE)
+    everywhere, own = vector(1), vector(2)
+    said = {
+        number: [[a + b for a, b in zip(everywhere, vector(100 + number), strict=True)]]
+        for number in range(SAMPLED)
+    }
+    said[-1] = [everywhere]
+    said[-2] = [own]
+    vectors.add(said, lambda: said)
+    asked = [1.5 * a + b for a, b in zip(everywhere, own, strict=True)]
+    assert vectors.nearest(asked, None, 10)[0].content == -2
 
 
 def test_another_piece_of_a_message_may_be_the_nearest(place: Path | None) -> None:

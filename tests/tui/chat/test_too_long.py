@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from textual.pilot import Pilot
 
-from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
-from ollm_tui.core.session.message import Attachment
+from ollm_tui.core.provider import ChatRequest, Completed, TextDelta, ToolCallArrived
+from ollm_tui.core.session.message import Attachment, ToolCallPart
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.tui.app import OllmApp
@@ -16,6 +16,7 @@ from ollm_tui.tui.chat.trust_question import TrustQuestion
 from tests.engine.compression.test_compression import SUMMARY, is_summary
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
+from tests.tui.tool_desk import reader, tools_open
 
 SMALL = Settings(models={"scripted": ModelSettings(window=1024)})
 
@@ -139,3 +140,61 @@ async def test_another_message_or_esc_puts_the_offer_away(open_app: OpenApp) -> 
         await put(app, pilot, "word " * 1500)
         await answer(app, pilot, "escape")
         assert offered(app) == "" and prompt(app).text.startswith("word")
+
+
+LOG = Attachment(
+    name="app.log",
+    media_type="text/plain",
+    content="".join(f"{n} 503 it failed\n" for n in range(900)),
+)
+
+
+async def test_an_attachment_is_sent_as_a_file_that_the_model_reads_in_parts(
+    open_app: OpenApp,
+) -> None:
+    said = list[ChatRequest]()
+
+    def turn(request: ChatRequest) -> Sequence[Step]:
+        said.append(request)
+        if request.messages[-1].role == "tool":
+            return [TextDelta("it failed"), Completed(finish="stop")]
+        [handle] = re.findall(r"read_output call=(\w+) start=1 end=200", request.messages[-1].text)
+        args = {"call": handle, "start": 899, "end": 900}
+        return [ToolCallArrived(ToolCallPart("c", "read_output", args)), Completed(finish="stop")]
+
+    model = Scripted(turn, window=1024)
+    async with tools_open(open_app, model, reader(), settings=SMALL) as (app, pilot):
+        await put(app, pilot, "What is wrong?", LOG)
+        assert "f app.log as a file the model reads in parts" in offered(app)
+        await answer(app, pilot, "f")
+        assert "the model reads it in parts · Enter sends it again" in state(app)
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app)[-1] == "┃ it failed"
+        assert "app.log · 900 lines · read in parts" in "\n".join(stream(app))
+    asked, read = said
+    assert "read_output" in [tool.name for tool in asked.tools]
+    assert "0 503 it failed" in asked.messages[-1].text and len(asked.messages[-1].text) < 1000
+    assert "[lines 899-900 of 900]\n898 503 it failed\n899 503 it failed" in read.messages[-1].text
+
+
+async def test_a_long_text_becomes_a_file_itself(open_app: OpenApp) -> None:
+    async with tools_open(open_app, brief(), reader(), settings=SMALL) as (app, pilot):
+        await put(app, pilot, "word " * 1500)
+        assert "f message as a file the model reads in parts" in offered(app)
+        await answer(app, pilot, "f")
+        assert prompt(app).text.startswith("Read my message in the file and answer it.")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app)[-1] == "┃ fine"
+
+
+async def test_a_model_without_tools_reads_no_file_in_parts_and_that_is_said(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(brief(), settings=SMALL, size=(120, 30)) as (app, pilot):
+        await put(app, pilot, "What is wrong?", LOG)
+        assert "1 without app.log" in offered(app) and "in parts" not in offered(app)
+        await answer(app, pilot, "f")
+        assert "this model uses no tools here: it cannot read a file in parts" in state(app)
+        assert "1 without app.log" in offered(app)

@@ -24,6 +24,7 @@ from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.context.prompt_screen import PromptScreen
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
+from tests.tui.tool_desk import calls, reader, says, tools_open
 
 ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]] * 3
 
@@ -78,6 +79,31 @@ async def test_y_uses_them_in_this_session(open_app: OpenApp, instructions: Path
         await pilot.press("ctrl+n")
         await settled(app, pilot)
         assert "AGENTS.md" in asked(app), "once is not for good"
+
+
+async def test_instructions_of_a_folder_ask_once_a_file_there_is_touched(
+    open_app: OpenApp, home: Path
+) -> None:
+    (home / "sub").mkdir(parents=True)
+    (home / "sub" / "CLAUDE.md").write_text("Tabs here, see @style.md and @names.md")
+    (home / "sub" / "style.md").write_text("Eight columns.")
+    (home / "sub" / "names.md").write_text("Short.")
+    script = [calls(("read_file", {"path": "sub/x.py"})), says("done"), says("again")]
+    async with tools_open(open_app, script, reader()) as (app, pilot):
+        assert asked(app) == ""
+        await send(app, pilot, "go")
+        await settled(app, pilot)
+        question = asked(app)
+        assert "sub has instructions for the model: 3 files, ≈" in question
+        assert "  sub/CLAUDE.md, ≈" in question and "  sub/style.md, ≈" in question
+        prompt(app).put("/trust always")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        keys = ["sub/CLAUDE.md", "sub/style.md", "sub/names.md"]
+        assert asked(app) == "" and keys_in_context(app) == keys
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        assert asked(app) == "" and keys_in_context(app) == [], "only once a file is touched"
 
 
 @pytest.mark.parametrize(("answer", "used"), (("always", ["AGENTS.md"]), ("never", [])))

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from ollm_tui.core.counts import short_count
 from ollm_tui.core.provider import ChatRequest, TextDelta
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.tui.app import OllmApp
@@ -21,12 +22,14 @@ from ollm_tui.tui.compression.screen import CompressionScreen
 from tests.engine.compression.test_compression import (
     PARAGRAPH,
     SUMMARY,
+    WINDOW,
     gardener,
     is_summary,
     settings,
 )
 from tests.tui.conftest import OpenApp, workers_done
 from tests.tui.seen import gauge, state
+from tests.tui.tool_desk import until
 
 
 def chat_of(app: OllmApp) -> ChatScreen:
@@ -326,3 +329,37 @@ async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: O
         await fill(app, pilot, 8)
         await say(app, pilot, "/compact")
         assert "F11 undo · v view" in stream(app)
+
+
+async def test_after_a_compression_within_a_turn_the_gauge_shows_the_new_number(
+    open_app: OpenApp,
+) -> None:
+    goes_on = asyncio.Event()
+
+    def turn(request: ChatRequest) -> Sequence[Step]:
+        if is_summary(request):
+            return [TextDelta(SUMMARY)]
+        if request.messages[-1].text.startswith("word"):
+            return [TextDelta("Fine"), goes_on]
+        return [TextDelta(f"{len(request.messages)}: {PARAGRAPH}")]
+
+    model = Scripted(turn, window=WINDOW)
+    async with open_app(model, settings=settings(threshold=0.95), size=(120, 30)) as (app, pilot):
+        assert app.conversation
+        room = app.conversation.context().budget.room
+        assert room
+        while app.conversation.context().count.tokens < room.limit * 0.7:
+            await fill(app, pilot, 1)
+        full = app.conversation.context().count.tokens
+        long = "word " * (room.limit - full + 20)
+        chat_of(app).prompt.put(long, [])
+        await pilot.press("enter")
+        await until(pilot, lambda: "Fine" in stream(app))
+        await until(pilot, lambda: bool(app.conversation and app.conversation.compression.history))
+        await pilot.pause()
+        read = len(" ".join(message.text for message in model.requests[-1].messages).split())
+        now = app.conversation.context()
+        assert now.count.tokens - now.writing == read < room.limit
+        assert short_count(now.count.tokens) in gauge(app)
+        goes_on.set()
+        await workers_done(app)

@@ -282,6 +282,24 @@ async def test_a_rejected_summary_can_be_edited_and_applied_and_is_not_applied_a
             assert isinstance(app.given, Applied) and app.given.summary == summary
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_without_a_summary_the_ledger_has_its_place_and_the_reason_is_told(
+    size: tuple[int, int],
+) -> None:
+    made = DRAFT.checkpoint
+    assert made is not None
+    why = "this model is too small for summaries: the ledger was kept without a summary"
+    compression = replace(DRAFT.compression, note=why)
+    draft = replace(DRAFT, checkpoint=replace(made, summary=""), compression=compression)
+    told = [*summarising(words=0), CompressionDrafted(draft=draft)]
+    async with preview(told, size) as (app, pilot, _):
+        assert "required: never retry a 4xx" in shown(app)
+        assert not area(app).display and said(app).endswith(why)
+        await pilot.press("e")
+        await still(pilot)
+        assert area(app).display, "one can be written"
+
+
 async def test_x_applies_it_without_a_summary() -> None:
     async with preview(drafted()) as (app, pilot, _):
         await pilot.press("x")
@@ -311,6 +329,12 @@ async def test_d_shows_what_the_model_sees_before_and_after() -> None:
         await pilot.press("escape")
         await pilot.pause()
         assert app.given is NOTHING_YET
+
+
+async def test_a_trial_of_the_model_is_called_so() -> None:
+    trial = SummaryReading(tokens=400, fraction=0.5, trial=True)
+    async with preview([*summarising(words=0), trial]) as (app, _, _):
+        assert "Trial of this model: reading 400 tokens, 50 %" in shown(app)
 
 
 async def test_while_the_model_reads_it_says_how_much() -> None:

@@ -14,7 +14,8 @@ from ollm_tui.tui.help.commands import CommandPalette, PaletteEntry
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.picker import Picker
-from ollm_tui.tui.models.model_picker import NOBODY, REST_SECONDS, ModelPicker, ability_words
+from ollm_tui.tui.models.model_picker import REST_SECONDS, ModelPicker
+from ollm_tui.tui.models.words import NOBODY, ability_words
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 from tests.tui.dialog_host import NOTHING_YET, Host, shown
 

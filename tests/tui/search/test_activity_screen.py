@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
+from msgspec.structs import replace
 from textual.widgets import Static
 
 from ollm_tui.core.search import Activity
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.search.activity import (
     ActivityDays,
     ActivityScreen,
@@ -20,6 +23,7 @@ from ollm_tui.tui.search.hit_timeline import monday_of
 from ollm_tui.tui.search.words import NO_ACTIVITY
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import Desk, desk
+from tests.tui.search_samples import full_id, samples
 from tests.tui.seen import send
 
 
@@ -95,6 +99,43 @@ async def test_the_longest_bar_of_a_model_fits_on_every_screen(
             assert text(at, "#models").splitlines()[0].count("█") == cells
             shown = screen(at).query_one("#models", Static)
             assert not any("…" in shown.render_line(y).text for y in range(3))
+
+
+def with_costs(home: Path) -> None:
+    """Sessions of a hosted model, one of them forked: what was paid once is in both."""
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    costs: tuple[float | Literal["unknown"], ...] = (0.02, 0.0123, "unknown")
+    for session, cost, cached in zip(samples(), costs, (900, 0, None), strict=False):
+        paid = [
+            replace(message, usage=replace(message.usage, cost=cost, cached_tokens=cached))
+            if message.usage
+            else message
+            for message in session.messages
+        ]
+        library.add(replace(session, messages=tuple(paid)))
+    library.add(samples()[3])
+    library.fork(full_id(0))
+    library.close()
+
+
+async def test_money_and_caches_are_added_up_by_day_and_model(
+    open_app: OpenApp, home: Path
+) -> None:
+    with_costs(home)
+    async with open_app(size=(90, 24)) as (app, pilot):
+        at = Desk(app, pilot)
+        await open_calendar(at)
+        # The fork has the same two answers for $0.02 again; they were paid once.
+        assert "tokens · $0.0523 and 1 unknown" in text(at, "#heading")
+        first, second, _, caches = text(at, "#models").splitlines()
+        assert first.startswith("qwen2.5-coder:1.5b") and "$0.0400 and 1 unknown" in first
+        assert second.startswith("gemma3:4b") and "$0.0123" in second
+        assert caches.split(maxsplit=4)[-1] == "2 hits, 1 miss, 1.8k tokens saved"
+        assert text(at, "#day").endswith("1.7k tokens"), "that day was free"
+        await at.press("left", "left", "left", *["up"] * 3)
+        assert text(at, "#day").endswith("· $0.0123")
+        shown = screen(at).query_one("#models", Static)
+        assert not any("…" in shown.render_line(y).text for y in range(5))
 
 
 async def test_without_a_message_it_teaches(open_app: OpenApp, home: Path) -> None:

@@ -21,7 +21,7 @@ LEAST_TOKENS = 48
 """The smallest size of a checkpoint: with less it could say nothing."""
 LEAST_CAP = 3 * LEAST_TOKENS
 """The smallest cap of all checkpoints: with less, nothing could ever be compressed."""
-SURE_SHARE = 0.95
+SURE_SHARE = 0.98
 """Share of the cap that is used: what a template adds is only estimated here."""
 _AGES = ((6, COMPACT), (3, MODERATE))
 """Pairs of an age in compressions and the highest level a checkpoint has from then on."""
@@ -47,6 +47,8 @@ def level_at_age(age: int) -> int:
 
 FACTS_SHARE = 2
 """The divisor of a checkpoint's size that gives the part for the ledger beside a summary."""
+LITTLE_MORE = 50
+"""The divisor of a checkpoint's size that gives what is cut beyond the excess at first."""
 FRAME_TOKENS = 24
 """Tokens of the fixed words around summary and ledger in the prompt, at most."""
 
@@ -165,9 +167,11 @@ class CheckpointMaker:
         frame = checkpoint_text(replace(checkpoint, summary="…", facts=""))
         room = size - self._count(frame) - self._around
         made = self._filled(checkpoint, room)
+        more = max(size // LITTLE_MORE, 1)
         while room > 0 and made.current_tokens > size:
-            # By at least a quarter, so that few tries are needed: each of them counts tokens again.
-            room -= max(made.current_tokens - size, room // 4, 1)
+            # By more each time, so that few tries are needed: each of them counts tokens again.
+            room -= made.current_tokens - size + more
+            more *= 3
             made = self._filled(checkpoint, room)
         return made
 

@@ -6,7 +6,7 @@ It is made without a model and without I/O, and is the same for the same message
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from ollm_tui.core.session.compression import Fact, FactKind, Ledger
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.unkept_outputs import message_without_outputs
-from ollm_tui.engine.compression.ledger.ledger_records import ends, facts_in
+from ollm_tui.engine.compression.ledger.ledger_records import facts_in
+from ollm_tui.engine.compression.ledger.quotes import ends
 
 Count = Callable[[str], int]
 """Returns the tokens of a text."""
@@ -41,7 +42,7 @@ _KINDS: Mapping[FactKind, _Kind] = {
     "changed": _Kind("files changed", 0.08, ", "),
     "read": _Kind("files read", 0.07, ", "),
     "command": _Kind("commands", 0.10, "; "),
-    "failed": _Kind("last lines of what failed, newest first", 0.10, head_share=0.3),
+    "failed": _Kind("last lines of what failed, newest first", 0.20, head_share=0.2),
     "test": _Kind("test results, newest first", 0.03, "; "),
     "said": _Kind("the model said, newest first", 0.20, head_share=0.35),
     "name": _Kind("names", 0.22, ", "),
@@ -91,9 +92,10 @@ def rendered(ledger: Ledger, most_tokens: int, count: Count) -> Rendered:
     """Return a ledger as text of at most `most_tokens`; empty if nothing can be said in them."""
     facts = [_current(fact) for fact in ledger.facts if fact.current]
     best = Rendered("", Ledger())
-    room, used = int(most_tokens * CHARACTERS_PER_TOKEN), 0
+    room, used, tries = int(most_tokens * CHARACTERS_PER_TOKEN), 0, 0
     everything = sum(len(fact.text) + len(fact.about) + 4 for fact in facts)
-    for _ in range(TRIES):
+    while room > 0 and (tries < TRIES or not used):
+        tries += 1
         made = _fitted(facts, room)
         tokens = count(made.text) if made.text else 0
         if used < tokens <= most_tokens:
@@ -104,8 +106,9 @@ def rendered(ledger: Ledger, most_tokens: int, count: Count) -> Rendered:
             or (tokens <= most_tokens and room > everything * 1.2)
         ):
             break
-        # A little less than what the count suggests, so that one more try is enough.
-        room = int(room * most_tokens / tokens * 0.99)
+        # A little less than what the count suggests, so that one more try is enough; ever less
+        # where it is not.
+        room = int(room * most_tokens / tokens * (0.99 if tries < TRIES else 0.8))
     return best
 
 
@@ -180,10 +183,13 @@ def _chosen(kind: FactKind, facts: Sequence[Fact], room: int) -> list[Fact]:
             chosen.append(fact)
         return chosen
     # Of too many the oldest go: a few words of each would say nothing of any.
-    facts = facts[: max(room // (how.least * 2), 1)] if room > 0 else ()
-    sizes = [len(fact.text) for fact in facts]
-    beside = sum(len(_told(fact)) - len(fact.text) + 3 for fact in facts)
-    lengths = _shared(sizes, room - beside)
+    beside = [len(_told(fact)) - len(fact.text) + 3 for fact in facts]
+    needed = accumulate(
+        more + min(len(fact.text), how.least * 2) for fact, more in zip(facts, beside, strict=True)
+    )
+    fitting = max(sum(1 for size in needed if size <= room), 1) if room > 0 else 0
+    facts = facts[:fitting]
+    lengths = _shared([len(fact.text) for fact in facts], room - sum(beside[:fitting]))
     cut = (
         replace(fact, text=ends(fact.text, length, how.head_share))
         for fact, length in zip(facts, lengths, strict=True)

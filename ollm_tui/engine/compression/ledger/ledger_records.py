@@ -21,10 +21,8 @@ from ollm_tui.core.session.message import (
 )
 from ollm_tui.core.tool_events import REFUSED
 from ollm_tui.engine.compression.ledger.ledger_names import Names
-from ollm_tui.engine.compression.summary.summary_syntax import sanitised
+from ollm_tui.engine.compression.ledger.quotes import QUOTE_CHARACTERS, ends, one_line, quoted
 
-QUOTE_CHARACTERS = 1600
-"""Characters that are kept of one message until it is known how much room there is."""
 LINE_CHARACTERS = 200
 """Characters of a path, a command or a line of a failure."""
 FAILED_LINES = 4
@@ -38,9 +36,10 @@ _COMMANDS = frozenset(("command", "cmd", "code", "script", "commandline", "shell
 _CHANGES = ("write", "edit", "create", "replace", "insert", "append", "patch", "move", "rename")
 """Parts of the names of tools that change the files they name."""
 _RUNS = ("exec", "shell", "bash", "run", "terminal", "command")
-_EXIT = re.compile(r"\bexit(?:ed)?(?: with)?[ _]?(?:code|status)?[ :=]{0,2}(-?\d{1,4})\b", re.I)
+_EXIT = re.compile(
+    r"\bexit(?:ed)?(?: with)?[ _]?(?:code|status)?[\"']?[ :=]{0,2}(-?\d{1,4})\b", re.IGNORECASE
+)
 _TESTS = re.compile(r"\b\d+ (?:passed|failed|failing|passing|errors?|skipped)\b|\bRan \d+ tests?\b")
-_BLANKS = re.compile(r"\s+")
 
 
 class Call(NamedTuple):
@@ -92,52 +91,17 @@ def facts_in(messages: Sequence[Message], kept: Collection[Message] = ()) -> lis
 
     Names that stand in `kept` messages are left out: the model sees them anyway.
     """
-    calls = {
-        part.call_id: Call(part.name, part.args)
-        for message in (*kept, *messages)
-        for part in message.tool_calls
-    }
+    # Some servers use the same ids again and again: the last call before a result is meant.
+    calls: dict[str, Call] = {}
     names = Names()
     for message in kept:
         names.leave_out(_all_text(message))
     facts: list[Fact] = []
     for message in messages:
+        calls |= {part.call_id: Call(part.name, part.args) for part in message.tool_calls}
         facts += _of_message(message, calls)
         names.read(message.id, _all_text(message))
     return [*(Fact(kind="name", text=name, source=source) for name, source in names.best()), *facts]
-
-
-def quoted(text: str, most: int = QUOTE_CHARACTERS) -> str:
-    """Return foreign text on one line, without call syntax and orders to the model; of a long
-    one the beginning and the end."""
-    if len(text) > most * 2:
-        text = f"{text[:most]}\n{GAP}\n{text[-most:]}"
-    return one_line(sanitised(text), most)
-
-
-def one_line(text: str, most: int = QUOTE_CHARACTERS) -> str:
-    """Return a text on one line; of a long one the beginning and the end."""
-    return ends(_BLANKS.sub(" ", text).strip(), most)
-
-
-def ends(line: str, most: int, head_share: float = 0.6) -> str:
-    """Return the beginning and the end of a line, cut between words where that is possible."""
-    if len(line) <= most:
-        return line
-    room = most - len(GAP)
-    if room < len(GAP):
-        return ""
-    head = line[: int(room * head_share)]
-    tail = line[len(line) - (room - len(head)) :] if room > len(head) else ""
-    if head and not line[len(head)].isspace() and (cut := head.rfind(" ")) > len(head) // 2:
-        head = head[:cut]
-    if (
-        tail
-        and not line[-len(tail) - 1].isspace()
-        and -1 < (cut := tail.find(" ")) < len(tail) // 2
-    ):
-        tail = tail[cut + 1 :]
-    return f"{head.rstrip()}{GAP}{tail.lstrip()}".strip()
 
 
 def strings(args: Mapping[str, Any], depth: int = 3) -> Iterator[tuple[str, str]]:
@@ -190,7 +154,8 @@ def _called(call: Call, fact: MakeFact) -> Iterator[Fact]:
         if len(text) > ARGUMENT_CHARACTERS and not _is_told(_plain(key))
     ]
     if given:
-        yield fact("excerpt", quoted("\n".join(given)), call.title)
+        # Apart: shorter ones may stand between them.
+        yield fact("excerpt", quoted(GAP.join(given)), call.title)
 
 
 def _answered(part: ToolResultPart, call: Call, fact: MakeFact) -> Iterator[Fact]:
@@ -210,7 +175,7 @@ def _answered(part: ToolResultPart, call: Call, fact: MakeFact) -> Iterator[Fact
         yield fact("command", call.command, ended)
     lines = [line for line in part.content[-QUOTE_CHARACTERS * 2 :].splitlines() if line.strip()]
     if failed and lines:
-        last = "\n".join(line[:LINE_CHARACTERS] for line in lines[-FAILED_LINES:])
+        last = "\n".join(ends(line, LINE_CHARACTERS) for line in lines[-FAILED_LINES:])
         yield fact("failed", quoted(last), call.title)
     if call.command and (tests := [line for line in lines if _TESTS.search(line)]):
         yield fact("test", quoted(tests[-1].strip("=- "), LINE_CHARACTERS), call.command)

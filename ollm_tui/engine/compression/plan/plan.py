@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from ollm_tui.core.compression_events import CompressionSkipped, Outcome
-from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.core.session.compression import Checkpoint, Compression
 from ollm_tui.core.session.message import Message
-from ollm_tui.core.session.session import next_number
 from ollm_tui.engine.compression.fold.checkpoints import (
     LEAST_CAP,
     LEAST_TOKENS,
     SURE_SHARE,
     Sizes,
-    level_at_age,
 )
 from ollm_tui.engine.compression.plan.elisions import Elisions, end_of, has_data
 from ollm_tui.engine.compression.plan.material import Choice, CompressionRequest, Material
+from ollm_tui.engine.compression.plan.outcomes import outcomes_of_checkpoints, outcomes_of_messages
 from ollm_tui.engine.context.budget import RECENT_SHARE
-from ollm_tui.engine.context.context_view import one_line, title_of
 
 GOAL_SHARE = 0.7
 """Share of the trigger to compress to, so that some exchanges fit before the next time."""
@@ -38,6 +36,8 @@ TOGETHER_SHARE = 0.42
 and more than half of the window left for what comes."""
 GO_ON_SHARE = 0.85
 """Share of the trigger that is filled at most, however much there would be to keep."""
+SURE_ROOM = 0.95
+"""Share of the trigger below which a plan makes room for sure: it is estimated, not counted."""
 EXCERPT_SHARE = 0.25
 """Share of the limit for an excerpt of output that the model has not read and cannot fit."""
 
@@ -75,6 +75,8 @@ def make_plan(material: Material, request: CompressionRequest) -> Plan | Compres
     """
     if not _is_due(material, request):
         return nothing_to_do("there is room enough")
+    if request.trigger == "auto" and _nothing_said_since(material):
+        return nothing_to_do("nothing was said since the last compression")
     # Asked for by hand, the recent part is only touched if there is no room otherwise.
     needed = _is_needed(material, request)
     elisions = Elisions(material.counter)
@@ -140,7 +142,7 @@ def _makes_room(material: Material, plan: Plan) -> bool:
     after = plan.conversation
     checkpoints = plan.expected - system - after
     trigger = (room.limit - system - checkpoints) * _threshold(material)
-    return after < trigger and plan.expected <= room.limit
+    return after < trigger * SURE_ROOM and plan.expected <= room.limit
 
 
 def _threshold(material: Material) -> float:
@@ -251,9 +253,10 @@ def _plan(
     material: Material, request: CompressionRequest, choice: _Range, elisions: Elisions
 ) -> Plan | None:
     fold = list[Message]()
-    if not _is_eliding_enough(material, request, choice, elisions):
+    elide = _cut_alone(material, request, choice, elisions)
+    if elide is None:
         fold = _folded(material, request, choice)
-    elide = _elidable(material, request, choice, elisions, {message.id for message in fold})
+        elide = _elidable(material, request, choice, elisions, {message.id for message in fold})
     plan = _written(material, request, fold, elide, elisions)
     saves = _saved(material, elide, elisions) + plan.excess
     is_worth = fold or saves >= WORTH_TOKENS
@@ -266,28 +269,49 @@ def _is_again(material: Material, plan: Plan) -> bool:
     Nothing was said since, and the same is asked for or hardly anything would be freed. Counts
     change with every measurement, so something can always be freed on paper.
     """
-    request, done = plan.wanted, material.metadata.compression_history[-1:]
-    if request.trigger != "manual" or not done or done[0].last != material.assembly.leaf:
+    request, done = plan.wanted, _last_of_all(material)
+    if request.trigger != "manual" or done is None:
         return False
     if request.target is not None or request.choices:
         return False
-    # An undo or a restore changed the context since: then it is no repetition.
-    if done[0].after != material.metadata.compressed:
-        return False
-    asked = (done[0].trigger, done[0].strategy, done[0].above)
+    asked = (done.trigger, done.strategy, done.above)
     is_same = asked == ("manual", request.strategy, request.above) and request.own != "fold"
     freed = material.budget.used - plan.expected
     return is_same or freed < material.budget.used * WORTH_AGAIN_SHARE
 
 
-def _is_eliding_enough(
+def _nothing_said_since(material: Material) -> bool:
+    """Whether a compression would follow another at once: the next message is time enough."""
+    return _last_of_all(material) is not None and not material.budget.over_limit
+
+
+def _last_of_all(material: Material) -> Compression | None:
+    """Return the last compression if nothing was said, undone or restored since; else None."""
+    done = material.metadata.compression_history[-1:]
+    if not done or done[0].last != material.assembly.leaf:
+        return None
+    return done[0] if done[0].after == material.metadata.compressed else None
+
+
+def _cut_alone(
     material: Material, request: CompressionRequest, choice: _Range, elisions: Elisions
-) -> bool:
-    """Whether cutting data short makes enough room: then nothing is folded and no model asked."""
+) -> list[tuple[Message, str]] | None:
+    """Return the oldest data that makes enough room cut short, with what is kept of each: then
+    nothing is folded and no model asked. None if all of it is not enough."""
     if request.strategy != "hybrid" or request.trigger == "manual":
-        return False
-    saved = _saved(material, _elidable(material, request, choice, elisions), elisions)
-    return material.conversation - saved <= material.room.trigger * GOAL_SHARE
+        return None
+    kept = material.budget.parts.checkpoints + material.said(material.messages)
+    excess = max(
+        material.conversation - material.room.trigger * GOAL_SHARE,
+        kept - material.room.limit * TOGETHER_SHARE,
+    )
+    cut: list[tuple[Message, str]] = []
+    for each in _elidable(material, request, choice, elisions):
+        if excess <= 0:
+            break
+        cut.append(each)
+        excess -= _saved(material, [each], elisions)
+    return cut if excess <= 0 else None
 
 
 def _folded(material: Material, request: CompressionRequest, choice: _Range) -> list[Message]:
@@ -364,8 +388,13 @@ def _sizes(
     if not fold:
         return Sizes(cap, 0)
     system = parts.fixed - parts.checkpoints
-    together = max(int(room.limit * TOGETHER_SHARE) - recent, cap // 3)
-    most = int(room.limit - system - conversation / (_threshold(material) * GO_ON_SHARE))
+    least, free, threshold = cap // 3, room.limit - system, _threshold(material)
+    together = max(int(room.limit * TOGETHER_SHARE) - recent, least)
+    # However large the last round is, what was folded earlier is not given up for it.
+    most = max(
+        int(free - conversation / (threshold * GO_ON_SHARE)),
+        min(least, int(free - conversation / (threshold * SURE_ROOM))),
+    )
     if request.target is not None:
         most = together = request.target - system - conversation
     most = max(min(cap, together, most), LEAST_CAP)
@@ -474,45 +503,3 @@ def _may_be_cut(material: Material, message: Message) -> bool:
 
 def _saved(material: Material, elide: Sequence[tuple[Message, str]], elisions: Elisions) -> int:
     return sum(material.costs[m.id] - elisions.cost(m, facts) for m, facts in elide)
-
-
-def outcomes_of_messages(
-    material: Material, fold: Collection[str], elide: Mapping[str, str], elisions: Elisions
-) -> Iterator[Outcome]:
-    """Yield what becomes of each message, in the order of the prompt."""
-    for message in material.messages:
-        if not material.is_sent(message):
-            continue
-        tokens = material.costs[message.id]
-        title = title_of(message)
-        if message.id in fold:
-            yield Outcome(message.id, "fold", title, tokens, 0)
-        elif message.id in elide:
-            after = elisions.cost(message, elide[message.id])
-            yield Outcome(message.id, "elide", title, tokens, after)
-        else:
-            yield Outcome(message.id, "keep", title, tokens, tokens, _why(material, message))
-
-
-def outcomes_of_checkpoints(
-    material: Material, rolled: Collection[Checkpoint], sizes: Sizes
-) -> Iterator[Outcome]:
-    """Yield what becomes of each older checkpoint; `rolled` go into the new one."""
-    number = next_number(material.metadata)
-    for checkpoint in material.assembly.shortening.checkpoints:
-        title = one_line(checkpoint.summary or checkpoint.facts)
-        tokens = checkpoint.current_tokens
-        level = level_at_age(number - checkpoint.compression_number)
-        if checkpoint in rolled:
-            yield Outcome(checkpoint.id, "age", title, tokens, 0, "checkpoint")
-        elif level < checkpoint.level:
-            after = min(tokens, sizes.at_level(level))
-            yield Outcome(checkpoint.id, "age", title, tokens, after, "checkpoint")
-        else:
-            yield Outcome(checkpoint.id, "keep", title, tokens, tokens, "checkpoint")
-
-
-def _why(material: Material, message: Message) -> str:
-    if material.is_pinned(message):
-        return "pinned"
-    return "yours" if message.role == "user" else "recent"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import assert_never
 
@@ -43,6 +43,7 @@ from ollm_tui.engine.compression.summary.summary_request import (
     write_prompt,
 )
 from ollm_tui.engine.compression.summary.summary_syntax import sanitised
+from ollm_tui.engine.compression.summary.summary_trial import SummaryTrial
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 
 STOP_READING = 1.5
@@ -215,14 +216,11 @@ class Summariser:
 FACTS_ALONE = "the ledger was kept without a summary"
 UNFIT = "this model is too small for summaries"
 
-Trial = Callable[[], Awaitable[bool]]
-"""Tries whether the model can summarise, and remembers it. ProviderError if it cannot be asked."""
-
 
 class SummaryWriter:
     """Has summaries written, one after the other. After a ProviderError no model is asked again."""
 
-    def __init__(self, summariser: Summariser | None, trial: Trial | None = None) -> None:
+    def __init__(self, summariser: Summariser | None, trial: SummaryTrial | None = None) -> None:
         """With a `trial` the model has to pass it before it is asked."""
         self._summariser = summariser
         self._trial = trial
@@ -244,11 +242,14 @@ class SummaryWriter:
                 yield MessageFolded(message_id=message.id)
             return
         try:
-            if self._trial and not await self._trial():
-                self._summariser, self.note = None, f"{UNFIT}: {FACTS_ALONE}"
-                for message in request.messages:
-                    yield MessageFolded(message_id=message.id)
-                return
+            if self._trial:
+                async for reading in self._tried(self._trial):
+                    yield reading
+                if not self._trial.passed:
+                    self._summariser, self.note = None, f"{UNFIT}: {FACTS_ALONE}"
+                    for message in request.messages:
+                        yield MessageFolded(message_id=message.id)
+                    return
             self._trial = None
             async with aclosing(self._summariser.summarise(request)) as steps:
                 async for step in steps:
@@ -258,6 +259,13 @@ class SummaryWriter:
             self._summariser = None
             self.note = f"{error.message}: {FACTS_ALONE}"
             yield SummaryRejected(reason=self.note, again=False)
+
+    async def _tried(self, trial: SummaryTrial) -> AsyncGenerator[SummaryReading, None]:
+        """Try whether the model can summarise, and yield how much it has read for that."""
+        async with aclosing(trial.steps()) as steps:
+            async for step in steps:
+                if isinstance(step, Reads):
+                    yield SummaryReading(tokens=step.tokens, fraction=step.fraction, trial=True)
 
     def _event(self, step: SummaryStep) -> AnyCompressionEvent | None:
         """Take in a step and return the event that tells it, if there is one."""

@@ -8,6 +8,7 @@ import re
 from typing import Any, cast
 
 from ollm_tui.core.intake import clean
+from ollm_tui.core.session.compression import GAP
 
 _TEMPLATE_TOKEN = re.compile(
     r"<[|｜][^<>\s]{0,80}[|｜]>"  # <|im_start|>, <｜tool▁calls▁begin｜>
@@ -26,6 +27,9 @@ _CALL_KEYS = ("arguments", "parameters", "args", "input")
 _CALL_KEY = re.compile(
     r"[\"'](name|arguments|parameters|tool_calls?|function(?:_call)?)[\"'](?=\s*:)", re.IGNORECASE
 )
+_CALL_ARGUMENTS = re.compile(
+    r"[\"'](?:arguments|parameters|tool_calls?|function_call)[\"']\s*:", re.I
+)
 _FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _SECTION = re.compile(
@@ -42,6 +46,8 @@ _SPEAKER = re.compile(
 )
 _CUT_MARK = re.compile(r"\[…[^\[\]\n]{0,60}…\]")
 """The mark that a transcript has where something was left out."""
+_LEFT_OUT = (_TEMPLATE_TOKEN, _BLOCK, _TAG, _TAG_BEGINNING, _CALL_ARGUMENTS, _FENCE, _SYSTEM_MARK)
+"""What a quote has a gap for. Headings and speakers stay: they are harmless within a line."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,;%()/'+=&_-]*")
 """A line without any sign that syntax begins with: only an order may have to be removed."""
 _FEW_WORDS = 4
@@ -49,6 +55,8 @@ _BLANKS = re.compile(r"[ \t]+")
 _EMPTY_LINES = re.compile(r"\s*\n\s*")
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"'”’)]*\s+|(?<=[。！？])")
+_QUOTE_END = re.compile(rf"{_SENTENCE_END.pattern}|(?<={GAP.strip()})\s*")
+"""The end of a sentence in a quote: what follows a gap may be an order, too."""
 _BEFORE_ORDER = (
     r"^[\s\-*•>\"'“‘(\[]*(?:\d+[.)]\s*)?(?:(?:please|important|attention|note|now)\b[\s:,!]*)*"
 )
@@ -94,6 +102,20 @@ def sanitised(text: str) -> str:
     return text
 
 
+def quotable(text: str) -> str:
+    """Return foreign text word for word, with GAP where something is left out: syntax that a
+    terminal, parser or model acts on, and orders to the model.
+
+    A gap keeps its surroundings apart, so that they do not become new syntax.
+    """
+    text = clean(text)
+    if not _PLAIN.fullmatch(text):
+        text = _without_calls(text, GAP)
+        for syntax in _LEFT_OUT:
+            text = syntax.sub(GAP, text)
+    return "\n".join(map(_with_gaps_for_orders, text.split("\n")))
+
+
 def without_template_tokens(text: str) -> str:
     """Return a text without the tokens that divide a prompt: servers obey them anywhere."""
     while _TEMPLATE_TOKEN.search(text):
@@ -126,7 +148,15 @@ def _without_orders(line: str) -> str:
     return " ".join(sentence for sentence in said if not _ORDER.match(sentence))
 
 
-def _without_calls(text: str) -> str:
+def _with_gaps_for_orders(line: str) -> str:
+    """Return a line with a gap for each sentence that begins like an order."""
+    starts = [0, *(found.end() for found in _QUOTE_END.finditer(line))]
+    spans = zip(starts, [*starts[1:], len(line)], strict=True)
+    said = [line[start:end] for start, end in spans]
+    return "".join(GAP if _ORDER.match(sentence) else sentence for sentence in said)
+
+
+def _without_calls(text: str, instead: str = " ") -> str:
     """Return a text without JSON objects that call a tool."""
     kept: list[str] = []
     decoder, at, start = json.JSONDecoder(), 0, text.find("{")
@@ -135,7 +165,7 @@ def _without_calls(text: str) -> str:
             kept.append(text[at:start])
             at = end
         start = text.find("{", end or start + 1)
-    return " ".join((*kept, text[at:]))
+    return instead.join((*kept, text[at:]))
 
 
 def _end_of_call(decoder: json.JSONDecoder, text: str, start: int) -> int:

@@ -224,7 +224,8 @@ def _attachment_title(part: Attachment) -> str:
     if part.media_type.startswith("image/"):
         return f"{visible(part.name)} · picture"
     lines = part.content.rstrip("\n").count("\n") + 1
-    return f"{visible(part.name)} · {lines:,} {'line' if lines == 1 else 'lines'}"
+    how = " · read in parts" if part.handle else ""
+    return f"{visible(part.name)} · {lines:,} {'line' if lines == 1 else 'lines'}{how}"
 
 
 def _shown(part: Attachment) -> str:

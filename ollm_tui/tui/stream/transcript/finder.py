@@ -4,11 +4,11 @@ current hit is laid out."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from ollm_tui.tui.stream.transcript.entry import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
 from ollm_tui.tui.stream.transcript.spots import Spot, Words, lines_at
 from ollm_tui.tui.stream.transcript.viewport import Viewport
@@ -54,17 +54,24 @@ class Finder:
     def look_for(self, words: Words | None) -> int:
         """Mark all hits of a search and return how many there are; None searches for nothing."""
         self._keep_origin()
-        self._words = words
+        before, self._words = self._words, words
         self._number = self._spot = None
-        self._found = list(self._search(self._words)) if self._words else []
+        if words and before and words.narrows(before):
+            # Another letter was typed: what had no hit has none now.
+            keys = dict.fromkeys(found.key for found in self._found)
+            entries = [self._view.stack.entries[self._view.stack.place(key)] for key in keys]
+        else:
+            entries = self._view.stack.entries
+        self._found = list(_search(words, entries)) if words else []
         self._ends = list(accumulate(found.hits for found in self._found))
         self._view.refresh()
         return self._total
 
     def search_again(self) -> None:
         """Search for the same words after the entries changed."""
-        if self._words:
-            self.look_for(self._words)
+        words, self._words = self._words, None  # what had no hit may have one now
+        if words:
+            self.look_for(words)
 
     def clear(self) -> None:
         """Forget the words and the hits."""
@@ -112,12 +119,6 @@ class Finder:
     def _total(self) -> int:
         return self._ends[-1] if self._ends else 0
 
-    def _search(self, words: Words) -> Iterator[Found]:
-        for entry in self._view.stack.entries:
-            for part, passage in enumerate(entry.passages if entry.folds else (entry,)):
-                if count := words.count(passage.text):
-                    yield Found(entry.key, part, count)
-
     def _current(self, number: int) -> tuple[Found, int]:
         """Return the passage a hit is in, and its number among the hits there."""
         at = bisect_right(self._ends, number)
@@ -152,6 +153,13 @@ class Finder:
         for found in takewhile(lambda found: found.key == key, self._found[first:]):
             number += _hits_above(words, layout, found, line + (step < 0))
         return number if step > 0 else number - 1
+
+
+def _search(words: Words, entries: Iterable[Entry]) -> Iterator[Found]:
+    for entry in entries:
+        for part, passage in enumerate(entry.passages if entry.folds else (entry,)):
+            if count := words.count(passage.text):
+                yield Found(entry.key, part, count)
 
 
 def _hits_above(words: Words, layout: EntryLayout, found: Found, line: int) -> int:

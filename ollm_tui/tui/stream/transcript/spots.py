@@ -87,6 +87,11 @@ class Words:
         self.reach = len(text.split())
         """The most lines that a hit can extend over."""
 
+    def narrows(self, other: Words) -> bool:
+        """Return whether every text with a hit of this has one of the other."""
+        # With an uppercase letter case counts: fewer texts still.
+        return self.text.startswith(other.text)
+
     def count(self, text: str) -> int:
         """Return how many hits there are."""
         if not self._is_one_word:

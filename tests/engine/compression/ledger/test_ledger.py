@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
-from ollm_tui.core.session.compression import GAP, Fact, Ledger
+from ollm_tui.core.session.compression import GAP, Fact, FactKind, Ledger
 from ollm_tui.core.session.message import (
-    Attachment,
     Message,
     Part,
     Role,
@@ -18,8 +18,10 @@ from ollm_tui.core.session.message import (
 )
 from ollm_tui.core.tool_events import REFUSED
 from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
-from tests.engine.compression.fact_conversations import conversation, text_of
+from tests.engine.compression.entry_sources import unfounded
+from tests.engine.compression.fact_conversations import conversation
 from tests.engine.compression.fact_phrases import KNOWN, VARIED
+from tests.engine.compression.random_histories import RandomHistory
 
 AT = "2026-03-01T10:00:00.000Z"
 EVERYTHING = 100_000
@@ -63,6 +65,7 @@ def test_files_are_changed_by_writing_tools_and_read_by_others() -> None:
     [
         ("ok\nexit 0 · 1 s", False, "exit 0"),
         ("exit code: 2", False, "exit 2"),
+        ('{"exitCode": 3}', False, "exit 3"),
         ("?", True, "failed"),
     ],
 )
@@ -77,6 +80,16 @@ def test_of_a_failed_result_the_last_lines_are_quoted_and_of_a_good_one_none() -
     assert text == "line 47 line 48 line 49 KeyError: 'campaign'" and about == "exec run"
     source = "raise KeyError('campaign')  # the error that was failing"
     assert facts(used("read_file", {"path": "a.py"}, source), "failed") == []
+
+
+def test_a_result_belongs_to_the_call_before_it_where_ids_are_used_again() -> None:
+    messages: list[Message] = []
+    for number, command in enumerate(("make one", "make two")):
+        messages += [
+            said(2 * number, "assistant", ToolCallPart("call_0", "exec", {"code": command})),
+            said(2 * number + 1, "tool", ToolResultPart("call_0", "exec", f"exit {number}")),
+        ]
+    assert facts(messages, "command") == [("make one", "exit 0"), ("make two", "exit 1")]
 
 
 def test_the_outcome_of_tests_is_kept() -> None:
@@ -150,44 +163,50 @@ def test_a_ledger_is_within_its_room_and_uses_it(room: int, seed: int) -> None:
     assert count(text) >= min(room * 0.75, everything * 0.75)
 
 
-def source_of(message: Message) -> str:
-    """Everything a message says, calls or answers, with blanks as in a ledger."""
-    texts = [text_of(message)]
-    for part in message.parts:
-        if isinstance(part, ToolCallPart):
-            texts.append(" ".join(f"{key}: {value}" for key, value in part.args.items()))
-            texts += [str(value) for value in part.args.values()]
-        if isinstance(part, Attachment):
-            texts += [part.name, part.path or "", part.content]
-        texts.append(getattr(part, "text", ""))
-    return " ".join(" ".join(texts).split())
-
-
-def assert_literal(ledger: Ledger, messages: Sequence[Message]) -> None:
-    """Each piece of each entry stands in the message it is from, or in the call it answers."""
-    by_id = {message.id: source_of(message) for message in messages}
-    calls = " ".join(
-        " ".join(str(value).split())
-        for message in messages
-        for part in message.tool_calls
-        for value in part.args.values()
-    )
-    for fact in ledger.facts:
-        for piece in fact.text.split(GAP.strip()):
-            words = " ".join(piece.split())
-            assert words in by_id[fact.source] or words in calls, (fact, by_id[fact.source])
-
-
 @pytest.mark.parametrize("room", [120, 500, EVERYTHING])
 @pytest.mark.parametrize("seed", range(8))
 def test_every_entry_has_its_source(room: int, seed: int) -> None:
-    for phrases in (KNOWN, VARIED):
-        messages = conversation(phrases, seed, rounds=10).messages
-        ledger = ledger_of(messages)
-        shown = rendered(ledger, room, count)
-        assert_literal(shown.ledger, messages)
-        for fact in shown.ledger.facts:
-            assert fact.text in shown.text
+    history, odd = RandomHistory(seed), list[Message]()
+    for _ in range(12):
+        odd += history.turn(odd[-1].id if odd else None, 60)
+    talks = [conversation(phrases, seed, rounds=10).messages for phrases in (KNOWN, VARIED)]
+    for messages in (*talks, odd):
+        shown = rendered(ledger_of(messages), room, count)
+        assert not list(unfounded(shown.ledger, shown.text, messages))
+
+
+def test_what_has_no_source_is_found() -> None:
+    messages = used("exec", {"code": "make all"}, "ok\nexit 0")
+    for kind, text, about in (
+        ("command", "make all", "exit 1"),
+        ("command", "make none", "exit 0"),
+        ("said", "ok", ""),
+        ("excerpt", "ok … make", ""),
+        ("decided", "ok", ""),
+    ):
+        ledger = Ledger((Fact(cast(FactKind, kind), text, about, "m2"),))
+        assert list(unfounded(ledger, text, messages)), kind
+
+
+def test_long_titles_leave_room_for_what_they_are_about() -> None:
+    messages: list[Message] = []
+    for number in range(60):
+        path = f"{'deep/' * 15}part_{number}.py"
+        messages += used("read_file", {"path": path}, f"value {number} is set " * 60)
+    shown = rendered(ledger_of(messages), 2_000, count)
+    quotes = [fact.text for fact in shown.ledger.facts if fact.kind == "excerpt"]
+    assert count(shown.text) >= 1_800 and min(map(len, quotes)) >= 30
+
+
+def test_a_ledger_is_never_empty_because_its_tokens_are_hard_to_foresee() -> None:
+    talk = conversation(VARIED, 3, rounds=12).messages
+
+    def uneven(text: str) -> int:
+        return len(text) // 5 + 9 * sum(text.count(sign) for sign in "/_.:=")
+
+    for room in (100, 300, 900):
+        shown = rendered(ledger_of(talk), room, uneven)
+        assert 0 < uneven(shown.text) <= room
 
 
 def test_older_quotes_are_shortened_when_two_ledgers_become_one() -> None:

@@ -1,0 +1,113 @@
+"""The words of models: the picker, the screen of stored models, and what is said about both."""
+
+from __future__ import annotations
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import clean
+from ollm_tui.core.provider import Capabilities, ModelInfo, RunningModel
+
+# The picker
+
+NOBODY = "No provider is there. ollm doctor says what is missing."
+CANNOT_ANSWER = "it makes vectors, pictures or sounds, and cannot answer"
+FAVOURITES, RECENT = "Favourites", "Used last"
+NOT_FETCHED = "not fetched yet"
+
+# Regions
+
+REGION_TITLE = "Region of {name}"
+NO_REGIONS = "no provider of the kind bedrock is set up"
+HOW_TO_SET_UP = "providers: bedrock: {} in your settings; docs/providers.md says more"
+
+# The screen of stored models
+
+TITLE = "Models on this machine"
+ASKING = "Asking Ollama and the embedded provider …"
+NO_MODELS = "no models yet: p fetches one by its name"
+SCREEN_KEYS = (
+    ("choices.choose", "use it"),
+    ("store.pull", "fetch"),
+    ("store.cancel", "stop fetching"),
+    ("store.unload", "unload"),
+    ("store.copy", "copy"),
+    ("store.delete", "delete"),
+    ("store.again", "look again"),
+    ("store.close", "close"),
+)
+PULL = "Fetch which model?\nOllama: a name of ollama.com/search, such as llama3.2 or qwen3:8b"
+NO_NAME = "a name is needed"
+BAD_NAME = "a name has no blanks"
+STOPPED = "stopped: what has arrived is used when it is fetched again"
+
+
+def ability_words(can: Capabilities) -> str:
+    """Return what a model can do, in a few words; what its server does not say is left out."""
+    named = {"tools": can.tools, "thinking": can.thinking, "images": can.images}
+    words = [name if able else f"no {name}" for name, able in named.items() if able is not None]
+    return ", ".join(words) or "the server does not say what it can do"
+
+
+def price_words(can: Capabilities, remote_host: str | None) -> str:
+    """Return what a million tokens cost, in and out; what this machine answers is free."""
+    rates = can.card.rates() if can.card else None
+    if rates:
+        return f"${rates.input:g} in, ${rates.output:g} out per million tokens"
+    return "price unknown" if remote_host else "free"
+
+
+def place_words(provider: str, remote_host: str | None) -> str:
+    """Return where a model runs, and so where everything goes that is said to it."""
+    if remote_host:
+        return f"{clean(provider)}: everything is sent to {clean(remote_host)}"
+    return f"{clean(provider)}, on this machine"
+
+
+def short_price(info: ModelInfo) -> str:
+    """Return the price of a model in few characters, in and out; empty if there is none."""
+    rates = info.card.rates() if info.card else None
+    return f"${rates.input:g}/${rates.output:g}" if rates else ""
+
+
+def short_window(tokens: int | None) -> str:
+    """Return a window in a few digits: windows are counted in 1024s, 32768 is 32k."""
+    if not tokens:
+        return ""
+    unit = 1024 if tokens % 1024 == 0 else 1000
+    return f"{tokens / unit:.0f}k" if tokens >= unit else str(tokens)
+
+
+def size_words(count: int | None) -> str:
+    """Return the size of a model, in MB or GB; empty if it is unknown, or that of a name only."""
+    if not count or count < 1e6:
+        return ""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+def loaded_words(running: RunningModel) -> str:
+    """Return what a model in memory takes."""
+    window = short_window(running.window)
+    facts = (size_words(running.size_bytes), window and f"window {window}")
+    return ", ".join(("loaded", *filter(None, facts)))
+
+
+def heading_words(models: int, size_bytes: int, loaded: int) -> str:
+    """Return how many models there are, what they take, and how many are in memory."""
+    size = size_words(size_bytes)
+    facts = (f"{counted(models, 'model')}{f', {size}' if size else ''}", f"{loaded} loaded")
+    return " · ".join(facts)
+
+
+def delete_question(
+    name: str, size_bytes: int | None, siblings: tuple[str, ...]
+) -> tuple[str, str]:
+    """Return the question whether to delete a model, and what that would mean."""
+    freed = f"{size_words(size_bytes)} are freed" if size_bytes else "Its file goes"
+    if siblings:
+        freed = f"Its weights stay: {clean(', '.join(siblings))} uses them, too"
+    return f"Delete {clean(name)}?", f"{freed}. It cannot be undone; it can be fetched again."
+
+
+def picker_keys(*, has_window: bool) -> str:
+    """The keys of the picker; the window can be changed where the model's server lets us."""
+    window = "Alt+W window   " if has_window else ""
+    return f"Enter choose   Ctrl+S favourite   {window}F7 manage   Esc close"
