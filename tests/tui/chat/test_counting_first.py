@@ -45,6 +45,9 @@ async def test_the_first_message_is_sent_once_the_context_is_counted(
         conversation = chat(app).chat.conversation
         assert "a long session" in gauge(app) and not conversation.is_prepared
         await send(app, pilot, "hello")
+        while chat(app).chat.is_busy:  # the turn begins when the counting has ended
+            await pilot.pause()
+        await settled(app, pilot)
         assert stream(app)[-2:] == ["▌ hello", "┃ an answer"]
         assert conversation.is_prepared and not chat(app).chat.is_busy
 
