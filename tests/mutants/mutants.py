@@ -80,8 +80,8 @@ MUTANTS = (
         3,
         "Times of another zone are written as if they were UTC.",
         "core/clock.py",
-        "return moment.astimezone(UTC).replace(",
-        "return moment.replace(",
+        "_text(moment.astimezone(UTC).replace(",
+        "_text(moment.replace(",
     ),
     Mutant(
         3,
