@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from ollm_tui.core.provider import ChatRequest, TextDelta
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.plain import PlainChat
+from ollm_tui.engine.jobs.session_jobs import SessionJobs
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.plain.chat import PlainChat
+from ollm_tui.plain.commands import COMMANDS
 from ollm_tui.providers.scripted import Scripted, Step
-from tests.engine.conftest import OpenWorkspace, open_workspace
+from ollm_tui.settings.schema import Settings
+from tests.engine.conftest import OpenWorkspace, open_workspace, workspace_on
 from tests.engine.tools.test_tools_in_a_turn import Echo, call, equipped, looping
 
 __all__ = ["open_workspace"]
 
 
-async def chat(conversation: Conversation, *lines: str) -> str:
+@dataclass
+class Around:
+    """A conversation and what is behind it, as the command line holds them."""
+
+    conversation: Conversation | None
+    workspace: Workspace | None = None
+    jobs: SessionJobs | None = None
+
+    def open_workspace(self) -> Workspace:
+        assert self.workspace
+        return self.workspace
+
+    def open_jobs(self) -> SessionJobs:
+        assert self.jobs
+        return self.jobs
+
+
+async def chat(around: Around, *lines: str) -> str:
     """What is printed while somebody types these lines."""
     out, typed = io.StringIO(), iter(lines)
 
@@ -29,8 +52,27 @@ async def chat(conversation: Conversation, *lines: str) -> str:
             raise EOFError
         return line
 
-    await PlainChat(conversation, read_line, out, out).run()
+    await PlainChat(around, read_line, out, out).run()
     return out.getvalue()
+
+
+def around_of(conversation: Conversation, home: Path) -> Around:
+    """What is behind a conversation that has no other: the files of a folder."""
+    return Around(conversation, workspace_on(home, (), Settings()))
+
+
+@pytest_asyncio.fixture
+async def around(open_workspace: OpenWorkspace) -> AsyncIterator[Around]:
+    """A conversation whose model repeats what it was asked, with all that is behind it."""
+    workspace = await open_workspace(Scripted(repeating))
+    around = Around(await workspace.begin(), workspace)
+    yield around
+    assert around.conversation
+    await around.conversation.close()
+
+
+def repeating(request: ChatRequest) -> Sequence[Step]:
+    return [TextDelta(f"You said: {request.messages[-1].text}")]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +84,7 @@ async def test_a_command_is_shown_whole_and_runs_after_a_yes(
     tool = Echo("exec", "run")
     script: list[Sequence[Step]] = [[call("exec", text="touch x\ny")], [TextDelta("Fine.")]]
     conversation = await equipped(open_workspace, script, tool, home=home)
-    printed = await chat(conversation, "go", answer)
+    printed = await chat(around_of(conversation, home), "go", answer)
     assert "The model wants to use:\ntouch x\ny\n" in printed
     assert "yes, always, no, or no and why?" in printed
     assert "Fine." in printed
@@ -56,13 +98,84 @@ async def test_why_not_reaches_the_model(open_workspace: OpenWorkspace, home: Pa
         return [TextDelta(last.text)] if last.role == "tool" else [call("exec", text="touch x")]
 
     conversation = await equipped(open_workspace, Scripted(turn), Echo("exec", "run"), home=home)
-    printed = await chat(conversation, "go", "no, use a temporary folder")
+    printed = await chat(around_of(conversation, home), "go", "no, use a temporary folder")
     assert "the user refused this: use a temporary folder" in printed
     await conversation.close()
 
 
 async def test_a_loop_is_told_and_stopped(open_workspace: OpenWorkspace, home: Path) -> None:
     conversation = await equipped(open_workspace, Scripted(looping), Echo(), home=home)
-    printed = await chat(conversation, "go", "stop")
+    printed = await chat(around_of(conversation, home), "go", "stop")
     assert "stop, once (more), or allow?" in printed
     await conversation.close()
+
+
+# Commands
+
+
+async def test_a_word_after_a_slash_that_is_no_command_is_not_sent(around: Around) -> None:
+    printed = await chat(around, "/modle", "/etc/hosts is short", "//etc is a folder")
+    assert "Unknown command /modle (did you mean /model?" in printed
+    assert "Unknown command /etc/hosts" in printed
+    assert "You said: /etc is a folder" in printed
+    assert around.conversation
+    assert [each.text for each in around.conversation.state.branch()][::2] == ["/etc is a folder"]
+
+
+async def test_help_names_every_command(around: Around) -> None:
+    printed = await chat(around, "/help")
+    assert all(f"/{command.name}" in printed for command in COMMANDS)
+
+
+async def test_a_file_that_is_named_goes_along(around: Around, home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "notes.txt").write_text("the moon is round")
+    printed = await chat(around, "read @notes.txt, and mail me@example.org")
+    assert "the moon is round" in printed
+
+
+async def test_sessions_are_left_listed_and_opened_again(around: Around) -> None:
+    assert around.conversation
+    first = around.conversation.session_id
+    printed = await chat(around, "about cats", "/new", "about dogs", f"/load {first}", "/history")
+    assert f"/load {first[:8]} reopens the last one" in printed
+    assert printed.rstrip().endswith("user: about cats\nassistant: You said: about cats\n>")
+    assert around.conversation.session_id == first
+
+
+async def test_what_the_full_screen_lists_stands_in_lines(around: Around) -> None:
+    printed = await chat(
+        around,
+        "hello",
+        "/goal learn Latin",
+        "/goal step nouns",
+        "/goal tick 1",
+        "/decide tabs",
+        "/mode",
+        "/context",
+        "/snapshot here",
+        "/restore",
+        "/search hello",
+        "/rename Roman things",
+        "/approval auto-edit",
+        "/compact",
+        "/load",
+    )
+    for words in (
+        "Goal: learn Latin\n  1. [x] nouns",
+        "1. tabs",
+        "Mode: assistant",
+        "tokens\n",
+        "here",
+        "user: hello",
+        "Renamed to Roman things.",
+        "Approval: auto-edit.",
+        "not compressed",
+        "/load needs an ID (/sessions lists them)",
+    ):
+        assert words in printed
+    assert "You said: /" not in printed
+
+
+async def test_leaving_by_name_ends_the_chat(around: Around) -> None:
+    assert "You said" not in await chat(around, "/quit", "still here?")

@@ -102,23 +102,23 @@ async def _converse(loaded: Loaded, arguments: Namespace, asked: Asked | None) -
     assert task is not None
     _when_told_to_end(task.cancel)
     front = _front_end(arguments)
-    with contextlib.ExitStack() as around:
+    with contextlib.ExitStack() as streams:
         if asked:  # what extensions print is no part of the answer
-            around.enter_context(contextlib.redirect_stdout(sys.stderr))
+            streams.enter_context(contextlib.redirect_stdout(sys.stderr))
         return await _converse_with(front, loaded, arguments, asked)
 
 
 async def _converse_with(
     front: Headless, loaded: Loaded, arguments: Namespace, asked: Asked | None
 ) -> int:
-    async with _conversation(loaded, arguments, front) as (conversation, problems):
+    async with _conversation(loaded, arguments, front) as (around, conversation, problems):
         for problem in problems:
             sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
         if reason := conversation.choice.reason:
             sys.stderr.write(f"ollm: {visible(reason)}\n")
         if asked:
             return await _answer(front, conversation, asked, arguments)
-        return await _chat(conversation, arguments.question)
+        return await _chat(around, arguments.question)
 
 
 async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
@@ -189,6 +189,8 @@ class _Background:
         self._writes = writes
         self._workspace: Workspace | None = None
         self._jobs: SessionJobs | None = None
+        self.conversation: Conversation | None = None
+        """The conversation that is open, where no screen holds it."""
         self._has_opened = False
 
     def load(self) -> None:
@@ -265,9 +267,9 @@ def _collect_garbage() -> None:
 @contextlib.asynccontextmanager
 async def _conversation(
     loaded: Loaded, arguments: Namespace, front: Headless
-) -> AsyncGenerator[tuple[Conversation, tuple[str, ...]]]:
-    """Open the conversation the arguments ask for, with what is wrong with it; close it at the
-    end."""
+) -> AsyncGenerator[tuple[_Background, Conversation, tuple[str, ...]]]:
+    """Open the conversation the arguments ask for, with what is wrong with it; close the one
+    that is open at the end."""
     background = _Background(loaded, ephemeral=arguments.ephemeral, events=arguments.events)
     workspace = background.open_workspace()
     if workspace.hooks:
@@ -276,12 +278,12 @@ async def _conversation(
         host.told.subscribe(_tell_about_extension)
     if arguments.output == "stream-json":
         workspace.events.subscribe(front.hear)
-    conversation: Conversation | None = None
     try:
         conversation, problems = await _open(workspace, arguments)
-        yield conversation, problems
+        background.conversation = conversation
+        yield background, conversation, problems
     finally:
-        await background.close(conversation)
+        await background.close(background.conversation)
 
 
 def _tell_about_hook(notice: HookNotice) -> None:
@@ -322,12 +324,12 @@ def _front_end(arguments: Namespace) -> Headless:
     return Headless(arguments.output, sys.stdout, sys.stderr)
 
 
-async def _chat(conversation: Conversation, question: str | None) -> int:
-    from ollm_tui.plain import PlainChat
+async def _chat(around: _Background, question: str | None) -> int:
+    from ollm_tui.plain.chat import PlainChat
 
     with contextlib.suppress(ImportError):
         import_module("readline")  # importing it gives input() line editing, where there is one
-    return await PlainChat(conversation, input, sys.stdout, sys.stderr).run(question)
+    return await PlainChat(around, input, sys.stdout, sys.stderr).run(question)
 
 
 async def _open(workspace: Workspace, arguments: Namespace) -> tuple[Conversation, tuple[str, ...]]:

@@ -33,6 +33,13 @@ class Finding(NamedTuple):
     area: str
     ok: bool
     text: str
+    absent: bool = False
+    """Whether something is not there that need not be."""
+
+    @property
+    def mark(self) -> str:
+        """How it stands in the list."""
+        return "--" if self.absent else "ok" if self.ok else "!!"
 
 
 def run(arguments: Namespace) -> int:
@@ -57,7 +64,7 @@ def run(arguments: Namespace) -> int:
         print_json([finding._asdict() for finding in findings])
     else:
         for finding in findings:
-            print(f"{'ok' if finding.ok else '!!'}  {finding.area:<10} {clean(finding.text)}")
+            print(f"{finding.mark}  {finding.area:<10} {clean(finding.text)}")
     return 0 if all(finding.ok for finding in findings) else 1
 
 
@@ -151,7 +158,8 @@ def _providers(loaded: Loaded) -> Iterator[Finding]:
     for name, (answers, text) in asyncio.run(states()):
         # A missing Ollama is no problem; a provider that the user configured has to answer.
         needed = name in loaded.settings.providers or name == "embedded"
-        yield Finding("provider", answers or not needed, f"{name}: {text}")
+        is_absent = not answers and not needed
+        yield Finding("provider", answers or not needed, f"{name}: {text}", is_absent)
 
 
 async def _checked(providers: Providers, name: str) -> tuple[bool, str]:

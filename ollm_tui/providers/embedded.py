@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from importlib.util import find_spec
@@ -42,6 +43,10 @@ DEFAULT_WINDOW = 8192
 """In tokens; used if a request does not ask for a window."""
 ENGINE = "xllamacpp"
 """The package that contains llama.cpp."""
+
+
+MEMORY_SHARE = 2
+"""One part in so many of the memory may be taken by a model that nobody has chosen."""
 
 
 class Embedded:
@@ -178,8 +183,16 @@ class Embedded:
         return await self._vectors.embed(self._files.find(model), texts)
 
     async def default_model(self) -> str:
-        """Return the model that is used, and fetched, when none is chosen."""
-        return DEFAULT_MODEL
+        """Return the model that is used when none is chosen: the largest on disk that memory has
+        room for, else the small one, which is fetched."""
+        most = physical_memory() // MEMORY_SHARE
+        there = [
+            model
+            for model in await self.list_models()
+            if model.installed and model.chats and (model.size_bytes or 0) <= most
+        ]
+        best = max(there, key=lambda model: model.size_bytes or 0, default=None)
+        return best.name if best else DEFAULT_MODEL
 
     async def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
         """Download a known model, unless it is installed and undamaged."""
@@ -295,3 +308,11 @@ def _with_defaults(request: ChatRequest, file: ModelFile) -> ChatRequest:
         temperature=file.temperature if request.temperature is None else request.temperature,
         max_output=file.max_output if request.max_output is None else request.max_output,
     )
+
+
+def physical_memory() -> int:
+    """Return the bytes of memory of this machine; 0 where nobody says."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 0

@@ -44,6 +44,8 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         *("loopDetection.enabled", "loopDetection.maxTurns", "loopDetection.repeatThreshold"),
         *("loopDetection.maxRounds", "loopDetection.strict", "loopDetection.nudge"),
     ),
+    "what is sent to the model unasked": ("context.shareCommandOutput",),
+    "how you are called": ("ui.notifications",),
     "whether links are followed": ("fileDiscovery.followSymlinks",),
     "which variables commands see": (
         *("environment.policy", "environment.allowList", "environment.denyPatterns"),

@@ -147,6 +147,8 @@ class Context(Group, frozen=True):
     """Tokens of context to ask the server for; auto takes what model and machine allow."""
     output_reserve: SmallShare = 0.15
     """Share of the window kept free for the answer."""
+    share_command_output: bool = False
+    """Attach the output of each ! command to the next message."""
     instruction_files: tuple[Line, ...] = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
     """Files with a project's instructions; in each folder the first one that is there is read."""
 
@@ -377,6 +379,8 @@ class Interface(Group, frozen=True):
     """comfortable or compact."""
     timestamps: bool = False
     """Show when each message was said."""
+    notifications: Literal["auto", "bell", "osc9", "osc99", "osc777", "off"] = "auto"
+    """How to call when a long turn ends or an approval waits and the terminal has no focus."""
     plain: bool = False
     """No frames, colours or symbols, for screen readers and simple terminals."""
     suggest_modes: bool = False

@@ -36,6 +36,13 @@ class OllmApp(Frame):
         if not (self.shell and self.shell.asks_before_leaving()):
             await self.leave()
 
+    def action_help_quit(self) -> None:
+        """Does what Ctrl+C means on a screen before the chat: what Esc does there.
+
+        Textual would ask a question of its own.
+        """
+        self.simulate_key("escape")
+
     def action_to_background(self, _if_empty: bool = False) -> None:
         """Lets the command that runs go on in the background."""
         if self.shell:

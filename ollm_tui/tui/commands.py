@@ -80,7 +80,7 @@ COMMANDS = (
         help="Enter on an empty prompt; while the model answers, twice: that stops the answer.",
     ),
     Command("prompt.editor", "Write in your editor", "ctrl+g", "editor", help="$VISUAL, $EDITOR."),
-    Command("prompt.history", "Earlier prompts", "ctrl+r", "history", "[words]"),
+    Command("prompt.history", "Earlier prompts", "ctrl+r", "prompts", "[words]"),
     Command("prompt.focus", "Back to the prompt", "i,tab", where="stream"),
     Command("read.page_up", "A page up", "pageup"),
     Command("read.page_down", "A page down", "pagedown"),
@@ -104,6 +104,12 @@ COMMANDS = (
         "ctrl+o",
         "expand",
     ),
+    Command(
+        "read.history",
+        "The whole conversation",
+        slash="history",
+        help="All that was said on this branch, also what is folded or left out of the context.",
+    ),
     Command("read.unfold", "Open or close what is folded", "enter,space", where="stream"),
     Command("read.details", "Time, model, tokens and speed of messages", "f6", "details"),
     Command("message.copy", "Copy the message", "y", "copy", where="stream"),
@@ -116,6 +122,12 @@ COMMANDS = (
         help="Again for the next block.",
     ),
     Command("message.edit", "Edit and send again", "e", "edit", where="stream"),
+    Command(
+        "message.go_on",
+        "Continue a stopped answer",
+        slash="continue",
+        help="The model is asked to go on where it stopped or was cut off.",
+    ),
     Command("message.regenerate", "Answer again", "r", "regenerate", where="stream"),
     Command("message.fork", "Fork a new session from here", "f", "fork", where="stream"),
     Command("message.version_before", "The version before", "left", where="stream"),
@@ -125,10 +137,11 @@ COMMANDS = (
         "What fills the context",
         "f5",
         "context",
-        "[show|export|add|project|remove|list|clear]",
+        "[show|export|add|project|remove|list|clear|snapshot]",
         help="show is the exact prompt, export FILE writes it into a file. add NAME and words, "
         "add NAME @file, add tree, git, tasks or errors put something into every prompt, project "
-        "all of these four; refresh reads it again.",
+        "all of these four; refresh reads it again. add --priority 90 puts it before others; "
+        "snapshot NAME takes one.",
     ),
     Command(
         "context.trust",
@@ -246,6 +259,25 @@ COMMANDS = (
         argument="[[--open] what [because why]|undo [N]]",
         help="The model is told to keep to it in every prompt, unless it is open; alone, the list.",
     ),
+    Command(
+        "mode.system",
+        "See and edit the system prompt",
+        slash="system",
+        argument="[words|default]",
+        help="Of this session. Alone, it is put into the prompt to be edited.",
+    ),
+    Command(
+        "mode.temperature",
+        "Temperature of this session",
+        slash="temperature",
+        argument="[0…2|default]",
+    ),
+    Command(
+        "mode.think",
+        "How long the model thinks in this session",
+        slash="think",
+        argument="[off|on|low|medium|high|max|default]",
+    ),
     Command("mode.choose", "Choose the mode", "alt+m", "mode", "[name]"),
     Command(
         "tools.mode",
@@ -271,6 +303,13 @@ COMMANDS = (
         help="clear forgets what you allowed or forbade for good.",
     ),
     Command(
+        "tools.switch",
+        "Switch a tool on or off",
+        slash="tool",
+        argument="name [on|off]",
+        help="For this program; the settings say what counts at the next start.",
+    ),
+    Command(
         "tools.output",
         "All that a tool printed",
         "o",
@@ -284,8 +323,17 @@ COMMANDS = (
         "f8",
         "jobs",
         "[number|kill number]",
-        help="! and a command in the prompt runs one; the model is not told of it.",
+        help="! and a command in the prompt runs one; Alt+G gives its output to the model.",
     ),
+    Command(
+        "jobs.give",
+        "Give the output of a command to the model",
+        "alt+g",
+        "give",
+        "[number]",
+        help="The last command, or the one under the cursor; it goes with your next message.",
+    ),
+    Command("jobs.give_here", "Give the output to the model", "m", where="stream"),
     Command(
         "jobs.background",
         "Let the running command go on in the background",

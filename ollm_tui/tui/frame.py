@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.await_complete import AwaitComplete
-from textual.events import Event
+from textual.events import Event, Key
 from textual.keys import Keys
 from textual.theme import Theme
 from textual.worker import (
@@ -32,6 +32,7 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles, transcript_styles
 from ollm_tui.tui.terminal.abilities import Abilities, choose_theme
+from ollm_tui.tui.terminal.desktop_notice import BELL, notice_kind, notice_sequence
 from ollm_tui.tui.terminal.input_queue import InputQueue
 from ollm_tui.tui.themes import DEFAULT_THEME, load_theme, rounded
 
@@ -244,6 +245,8 @@ class Frame(App[int]):
 
     async def on_event(self, event: Event) -> None:
         """Lets keys, pastes and clicks wait for those before them."""
+        if isinstance(event, Key) and event.key.startswith("alt+"):
+            event.character = None  # without a command of its own, Alt and a letter type nothing
         if InputQueue.takes(event):
             await self._input.add(event)
         else:
@@ -264,6 +267,18 @@ class Frame(App[int]):
     def on_app_blur(self) -> None:
         """Notes that the terminal has lost the focus."""
         self.is_looked_at = False
+
+    def call_user(self, words: str) -> None:
+        """Tells somebody who looks elsewhere, as the settings want it; others see it anyway."""
+        if self.is_looked_at:
+            return
+        kind = notice_kind(self.loaded.settings.ui.notifications, os.environ)
+        sequence = notice_sequence(kind, words)
+        if sequence == BELL:
+            self.bell()
+        elif sequence and self._driver:
+            self._driver.write(sequence)
+            self._driver.flush()
 
     def pop_screen(self) -> AwaitComplete:
         """Closes a screen, and ends at once what was still being read for it: its widgets are

@@ -102,6 +102,12 @@ def test_doctor_is_content_with_a_fresh_home(run_ollm: Run) -> None:
     assert "!!" not in done.stdout
 
 
+def test_doctor_does_not_call_a_provider_fine_that_does_not_answer(run_ollm: Run) -> None:
+    done = run_ollm("doctor", OLLAMA_HOST="127.0.0.1:9")
+    [line] = [line for line in done.stdout.splitlines() if "ollama:" in line]
+    assert line.startswith("--") and done.returncode == 0, "it is not needed"
+
+
 def test_doctor_tells_how_files_are_found_without_git(run_ollm: Run) -> None:
     assert "git lists the files" in run_ollm("doctor").stdout
     [line] = [

@@ -162,7 +162,7 @@ def test_alt_and_a_letter_before_an_arrow_type_no_circumflex(home: Path) -> None
     with Terminal(home, []) as terminal:
         terminal.wait_for(READY)
         terminal.type(f"ab\x1bh{LEFT}\x1bj{ESC}{LEFT}c")
-        terminal.wait_for("│ abcjh ")
+        terminal.wait_for("│ cab ")
 
 
 # Before there is anything to see
@@ -213,3 +213,10 @@ def test_ctrl_c_before_the_first_paint_puts_aside_and_quits(home: Path) -> None:
         # The first may still be a signal, which ends the program as well.
         assert terminal.ended() in (0, 130)
         assert terminal.is_as_before() and "Traceback" not in terminal.seen
+
+
+def test_alt_and_a_letter_that_means_nothing_types_nothing(home: Path) -> None:
+    with Terminal(home, []) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("one\x1bq\x1bj two")
+        wait_for_prompt(terminal, "one two")

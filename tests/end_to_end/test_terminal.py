@@ -153,6 +153,23 @@ def test_plain_lines_need_no_screen(home: Path) -> None:
         assert "\x1b[?1049h" not in terminal.seen
 
 
+def test_plain_lines_run_commands_of_the_shell(home: Path) -> None:
+    with Terminal(home, [[{"text": "Plainly."}]], "--plain") as terminal:
+        terminal.wait_for_output("> ")
+        terminal.type("!echo one; cd /; false\r")
+        terminal.wait_for_output("\none\r\n[exit 1")
+        mark = home / "begun"
+        terminal.type(f"!pwd; touch {mark}; sleep 1000\r")
+        while not mark.exists():
+            time.sleep(0.05)
+        terminal.type("\x03")
+        terminal.wait_for_output("/\r\n[killed")
+        terminal.type("/jobs\r")
+        terminal.wait_for_output("echo one; cd /; false\r\n")
+        terminal.type("/quit\r")
+        assert terminal.ended() == 0
+
+
 # Keys in their order
 
 

@@ -20,6 +20,7 @@ from ollm_tui.core.provider import (
     Capabilities,
     ChatRequest,
     Completed,
+    ModelInfo,
     Preparing,
     PromptMessage,
     Provider,
@@ -289,6 +290,28 @@ async def test_a_damaged_default_model_is_told_and_not_run(tmp_path: Path) -> No
     with pytest.raises(Unavailable, match="damaged: 4 bytes") as failure:
         await collect(provider, question())
     assert failure.value.hint == f"fetch it again: ollm models pull {MODEL}"
+
+
+async def test_the_best_model_on_disk_answers_where_none_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = Embedded(models_dir=tmp_path)
+    offered = (
+        ModelInfo(name=MODEL, size_bytes=100),
+        ModelInfo(name="better", size_bytes=200),
+        ModelInfo(name="vectors", size_bytes=300, chats=False),
+        ModelInfo(name="not fetched", size_bytes=400, installed=False),
+        ModelInfo(name="too large", size_bytes=2**60),
+    )
+
+    async def list_models() -> tuple[ModelInfo, ...]:
+        return offered
+
+    monkeypatch.setattr(provider, "list_models", list_models)
+    assert await provider.default_model() == "better"
+    offered = ()
+    assert await provider.default_model() == MODEL
+    await provider.close()
 
 
 async def test_what_a_model_can_do_is_known_without_having_it(tmp_path: Path) -> None:

@@ -13,12 +13,19 @@ from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.conftest import workers_done
 from tests.tui.typing_in import type_in
 
+WRITING_MARK = "▍"
+
 
 def chat(app: OllmApp) -> ChatScreen:
     return next(screen for screen in app.screen_stack if isinstance(screen, ChatScreen))
 
 
 def stream(app: OllmApp) -> list[str]:
+    """The lines of the stream, without the mark at the writing end."""
+    return [line.removesuffix(WRITING_MARK) for line in drawn_stream(app)]
+
+
+def drawn_stream(app: OllmApp) -> list[str]:
     transcript = chat(app).query_one(Transcript)
     lines = [transcript.render_line(y).text.strip() for y in range(transcript.size.height)]
     return [" ".join(line.split()) for line in lines if line]

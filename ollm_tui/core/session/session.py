@@ -30,6 +30,10 @@ class ToolResult(Value, frozen=True, omit_defaults=True):
     """The hash of the output, where the output itself is not kept."""
 
 
+AFTER = "after"
+"""The argument of a command of the user that names the message it was run after."""
+
+
 class ToolCall(Value, frozen=True, omit_defaults=True):
     """One executed tool call with its result."""
 
@@ -140,8 +144,12 @@ class Session(Value, frozen=True):
     """How many messages there were when the user was last asked to go on in a new session."""
     window: int | None = None
     """The window sent with every request; None where the server has its own."""
+    temperature: float | None = None
+    """The temperature the user wants in this session; None leaves it to mode and settings."""
+    thinking: bool | str | None = None
+    """How long the model thinks in this session; None leaves it to the settings."""
     system_prompt: str = ""
-    """Frozen when the session begins, so that prompt caches hit."""
+    """Changes only when the user changes it, so that prompt caches hit."""
     journal_seq: int = 0
     """The last journal record that is already in this file."""
 

@@ -34,6 +34,7 @@ from ollm_tui.engine.context.context_view import CompressesAt, ContextView, cost
 from ollm_tui.engine.context.prompt_assembly import Assembly, assemble, begin
 from ollm_tui.engine.context.prompt_message import pieces_of, without_pictures
 from ollm_tui.engine.context.system_prompt import sections
+from ollm_tui.engine.conversation.conversation_wishes import wanted_thinking
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode, current_mode, modes_of
 from ollm_tui.services.tokens.counter import GrowingCount, TokenCounter, TokenCounters
@@ -375,15 +376,16 @@ class SessionContext:
         return self._request(self.assembly)
 
     def _request(self, assembly: Assembly) -> ChatRequest:
-        choice, mode = self.choice, self.mode
+        choice, header = self.choice, self._state.header
+        temperatures = (header.temperature, self.mode.temperature, choice.temperature)
         return ChatRequest(
             model=choice.model,
             messages=tuple(_for_server(choice, message) for message in assembly.prompt),
             tools=self.tools,
             window=choice.window,
             max_output=choice.max_output,
-            temperature=choice.temperature if mode.temperature is None else mode.temperature,
-            thinking=choice.thinking,
+            temperature=next((each for each in temperatures if each is not None), None),
+            thinking=wanted_thinking(header, choice.thinking),
         )
 
     async def check(self, request: ChatRequest) -> PromptCount:

@@ -39,6 +39,7 @@ from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.conversation_hooks import ConversationHooks
 from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
+from ollm_tui.engine.conversation.conversation_wishes import ConversationWishes
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode
@@ -56,6 +57,9 @@ from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
     from ollm_tui.services.hooks import Hooks
+
+GO_ON = "Go on exactly where you stopped. Repeat nothing."
+"""What the model is asked where an answer is to be continued."""
 
 log = logging.getLogger(__name__)
 
@@ -126,6 +130,7 @@ class Conversation(HeldSession):
         self.when_touched = None
         self.goals = ConversationGoals(self)
         self.notes = ConversationNotes(self)
+        self.wishes = ConversationWishes(self)
 
     @property
     def choice(self) -> ModelChoice:
@@ -281,6 +286,15 @@ class Conversation(HeldSession):
         if step is None:
             raise UsageError("there is no reply to write again", "send a message first")
         return self.state[step]
+
+    def go_on(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        """Have the model go on with an answer that was stopped or cut off, as a message of its
+        own. UsageError if the last answer was finished."""
+        head = self.state.header.head
+        last = self.state[head] if head else None
+        if last is None or last.role != "assistant" or last.status in ("complete", "streaming"):
+            raise UsageError("the last answer is finished", "send a message, or /regenerate")
+        return self.send(GO_ON)
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one, ending with a message. StoreError if unknown."""

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobMoved, JobOutputArrived
-from ollm_tui.core.session.session import ToolCall, ToolResult
+from ollm_tui.core.session.session import AFTER, ToolCall, ToolResult
 from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.jobs.job_colours import coloured
 from ollm_tui.engine.jobs.job_text import Arrivals, capped, ending
 from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES
@@ -57,6 +58,8 @@ class SessionJobs:
         self._granted: dict[str, dict[str, str]] = {}
         self._sessions: dict[str, HeldSession] = {}
         """The session that a job is recorded in when it is over, by the id of the job."""
+        self._begun_after: dict[str, str] = {}
+        """The last message of the branch when a job was started, by the id of the job."""
         self._arrivals: dict[str, Arrivals] = {}
         self._recording: set[asyncio.Task[None]] = set()
         self.files = JobFiles()
@@ -120,6 +123,7 @@ class SessionJobs:
         request = JobRequest(code=code, language=language, background=background)
         started = await self._jobs.start(session.session_id, request)
         self._sessions[started.id] = session
+        self._begun_after[started.id] = session.state.header.head or ""
         session.before_closing = partial(self._leave, session)
         # It may be over already, and its end came before its session was known here.
         job = self.job(started.id)
@@ -185,6 +189,13 @@ class SessionJobs:
         joined = self._order(job_id).joined
         return await asyncio.to_thread(joined, output, self.redactor)
 
+    async def coloured(self, job_id: str) -> str:
+        """The same as `text` with its colours, as sequences that change nothing else; empty if
+        it has none, or if they cannot be told from what must not be shown."""
+        output = self._jobs.job_output(job_id)
+        safe = await self.text(job_id)
+        return await asyncio.to_thread(coloured, output, safe)
+
     def code(self, job: Job) -> str:
         """The code of a job, with marks in place of secrets, to be shown or recorded."""
         return self._safe_code(job.code)
@@ -242,7 +253,10 @@ class SessionJobs:
 
     async def _record(self, session: HeldSession, job: Job) -> None:
         text = await self.text(job.id)
-        await session.add_tool_call(_tool_call(job, self.code(job), text))
+        call = _tool_call(job, self.code(job), text)
+        if after := self._begun_after.pop(job.id, ""):
+            call = replace(call, args=call.args | {AFTER: after})
+        await session.add_tool_call(call)
 
     async def _leave(self, session: HeldSession) -> None:
         """Record the jobs of a session that still run, as they are, before it is closed."""

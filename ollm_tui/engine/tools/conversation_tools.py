@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from ollm_tui.core.cut_output import in_lines
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import clean
 from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.session.session import Metadata
@@ -159,6 +161,16 @@ class ConversationTools:
         """All tools, also those that are not offered now; empty until they are loaded."""
         own = self._toolkit.tools if self._toolkit else ()
         return (*own, *(self.further.tools() if self.further else ()))
+
+    async def switch(self, name: str, *, on: bool) -> None:
+        """Offer a tool to the model from now on, or no longer. UsageError if there is none."""
+        await self.ready()
+        names = [tool.spec.name for tool in self.known]
+        if name not in names:
+            known = ", ".join(names) or "none: this model has no tools"
+            raise UsageError(f"there is no tool {clean(name)}", f"there are: {known}")
+        (self.further.selection if self.further else self._selection).switch(name, on=on)
+        await self.ready()
 
     @property
     def reads_parts(self) -> bool:

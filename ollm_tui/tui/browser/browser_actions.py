@@ -11,6 +11,7 @@ from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.services.export.export_file import export_to
 from ollm_tui.tui.browser.diff_screen import DiffSide, SnapshotDiffScreen
 from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.session_list import SessionList
@@ -18,7 +19,6 @@ from ollm_tui.tui.browser.session_preview import MessageAction
 from ollm_tui.tui.browser.session_tree import BrowserAction
 from ollm_tui.tui.browser.words import EXPORT, MARKED, TAGS
 from ollm_tui.tui.chat.chat_points import end_before_turn, end_of_turn
-from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.terminal.clipboard import copy
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from ollm_tui.core.errors import StoreError, UsageError
@@ -11,14 +13,19 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.services.export.export_file import export_to
 from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.session_actions import SessionActions
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.browser.words import snapshot_name
 from ollm_tui.tui.chat.chat_points import ChatPoints, end_before_turn, end_of_turn
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
+
+SHORT_ID = 8
+"""Characters of an id that are enough to find a session by."""
+LONGEST_NAME = 60
+"""Characters of the name of an exported file."""
 
 
 async def new(chat: ChatPort, _argument: str) -> None:
@@ -37,7 +44,11 @@ async def new(chat: ChatPort, _argument: str) -> None:
 
 async def clear(chat: ChatPort, _argument: str) -> None:
     """Begin another conversation, by the name other programs have for it; nothing is deleted."""
+    left = chat.opened
     await new(chat, "")
+    if left and len(left.state) and left.is_kept:
+        kept = f"The last session is kept · /load {left.session_id[:SHORT_ID]}"
+        chat.screen.call_after_refresh(chat.front().tell, kept)
 
 
 def picker(chat: ChatPort, _argument: str) -> None:
@@ -150,7 +161,7 @@ async def export(chat: ChatPort, argument: str) -> None:
     conversation = chat.conversation
     if not len(conversation.state):
         raise UsageError("there is nothing to export yet", "send a message first")
-    name = argument or f"{conversation.session_id[:8]}.md"
+    name = argument or file_name(conversation.state.header.title, conversation.session_id)
     state = conversation.state
     keeps_outputs = chat.app.loaded.settings.retention.store_tool_outputs
     host = chat.app.workspace.additions.extensions
@@ -162,6 +173,13 @@ async def export(chat: ChatPort, argument: str) -> None:
         further=host.export if host else None,
     )
     chat.tell(f"exported to {visible(str(file))}")
+
+
+def file_name(title: str, session_id: str) -> str:
+    """Return a name for the file of a session: its title in plain letters, else its id."""
+    letters = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:LONGEST_NAME].rstrip("-")
+    return f"{words or session_id[:SHORT_ID]}.md"
 
 
 def _actions(chat: ChatPort) -> SessionActions:

@@ -20,7 +20,7 @@ from ollm_tui.core.session.session import Restore
 from ollm_tui.core.session.session_state import recorded_calls
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.chat.files_back import offer_files
+from ollm_tui.tui.chat.files_back import at_message, offer_files
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.chat.words import NO_UNDO_RESTORE, UNDO_RESTORE
 from ollm_tui.tui.stream.entries.message_entries import said_before, shown_at
@@ -40,7 +40,7 @@ class ChatPoints:
     def __init__(self, chat: ChatPort) -> None:
         self._port = chat
         self._restored: ContextSnapshot | None = None
-        """The snapshot the conversation went back to, until its files are offered."""
+        """The point the conversation went back to, until its files are offered."""
 
     @property
     def _chat(self) -> ChatPort:
@@ -71,11 +71,13 @@ class ChatPoints:
             raise UsageError("the model is still answering", "Esc stops it")
         conversation = chat.conversation
         before = {message.id for message in conversation.state.branch()}
+        then: ContextSnapshot | None = None
         if snapshot:
             note = await conversation.snapshots.restore(snapshot)
         elif point.message == conversation.state.header.head:
             raise UsageError("the conversation ends there already", "choose an earlier point")
         else:
+            then = at_message(conversation, point.message)
             note = await conversation.snapshots.go_back(point.message)
         self._show()
         aside = len(before.difference(message.id for message in conversation.state.branch()))
@@ -83,7 +85,7 @@ class ChatPoints:
         undo = UNDO_RESTORE if note.can_be_undone else NO_UNDO_RESTORE
         back = f"back at {self._title(note)} · {undo}"
         self._tell(*self._with_model(snapshot, back, kept, undo))
-        self._restored = snapshot
+        self._restored = snapshot or then
         self.offer_files()
 
     def offer_files(self) -> None:

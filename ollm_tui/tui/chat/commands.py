@@ -7,10 +7,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.graft import as_written
+from ollm_tui.tui.chat.files_back import offer_files_of
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.chat.words import SEND_NOW_AGAIN
+from ollm_tui.tui.context.prompt_screen import PromptScreen
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.terminal.clipboard import copy as copy_text
@@ -207,6 +210,15 @@ def expand(chat: ChatPort, _argument: str) -> None:
     chat.transcript.toggle_folds(key)
 
 
+def history(chat: ChatPort, _argument: str) -> None:
+    """Show all that was said on this branch, also what the model no longer sees."""
+    said = chat.conversation.state.branch()
+    if not said:
+        raise UsageError("nothing has been said yet", "send a message first")
+    text = "\n\n".join(f"{each.role}\n{each.text}" for each in said if each.text.strip())
+    chat.ask(PromptScreen("The whole conversation", counted(len(said), "message"), text))
+
+
 def unfold(chat: ChatPort, _argument: str) -> None:
     """Open or close folds from the stream, as `expand` does."""
     expand(chat, "")
@@ -269,6 +281,12 @@ def edit(chat: ChatPort, _argument: str) -> None:
     chat.editing = key
     chat.prompt.put(state[key].text, as_written(state[key]))
     chat.prompt.focus()
+    offer_files_of(chat, key)
+
+
+def go_on(chat: ChatPort, _argument: str) -> None:
+    """Have the model go on with an answer that was stopped or cut off."""
+    chat.run(chat.conversation.go_on())
 
 
 def regenerate(chat: ChatPort, _argument: str) -> None:
@@ -374,11 +392,13 @@ ACTIONS: Mapping[str, Action] = {
     "read.next_hit": next_hit,
     "read.previous_hit": previous_hit,
     "read.expand": expand,
+    "read.history": history,
     "read.unfold": unfold,
     "read.details": details,
     "message.copy": copy,
     "message.copy_code": copy_code,
     "message.edit": edit,
+    "message.go_on": go_on,
     "message.regenerate": regenerate,
     "message.fork": fork,
     "message.version_before": version_before,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import Binding
@@ -31,6 +32,7 @@ from ollm_tui.tui.chat.words import (
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.services.files.file_changes import FileStep
     from ollm_tui.tui.chat.port import ChatPort
 
@@ -41,12 +43,17 @@ FRAME_LINES = 10
 """Lines of the dialog around the list."""
 
 
-async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
-    """Ask which files are brought back to a snapshot that was restored; nothing if none changed."""
+async def offer_files(
+    chat: ChatPort, snapshot: ContextSnapshot, *, is_restored: bool = True
+) -> None:
+    """Ask which files are brought back to a snapshot, or to a message that was gone back to;
+    nothing if none changed. `is_restored` tells whether the conversation went there."""
     conversation = chat.conversation
     files = SnapshotFiles(conversation.state.header.project, conversation.tools)
     last = conversation.snapshots.standing
-    can_undo = bool(last and last.safety and last.snapshot == snapshot.id)
+    # Going back to a message names no snapshot.
+    names = (snapshot.id, "")
+    can_undo = bool(is_restored and last and last.safety and last.snapshot in names)
 
     def bring(paths: tuple[str, ...] | None) -> None:
         if paths:
@@ -61,6 +68,23 @@ async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
     # Looking for the files takes a while; another conversation may be shown by now.
     if steps and chat.screen.is_current and chat.front() is chat:
         chat.ask(FilesBack(steps, can_undo=can_undo), bring)
+
+
+def offer_files_of(chat: ChatPort, message_id: str) -> None:
+    """Ask the same before a message is edited: what followed it is left behind then."""
+    state = chat.conversation.state
+    before = state.parent(message_id)
+    point = at_message(chat.conversation, before) if before else None
+    if point is None:
+        return
+    offer = partial(offer_files, chat, point, is_restored=False)
+    chat.screen.run_worker(offer, group="files", exclusive=True)
+
+
+def at_message(conversation: Conversation, message_id: str) -> ContextSnapshot:
+    """Return the context as of a message; files count as they were when it was said."""
+    said_at = conversation.state[message_id].timestamp
+    return replace(conversation.snapshots.at(message_id), timestamp=said_at)
 
 
 async def _bring(

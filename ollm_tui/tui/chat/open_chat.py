@@ -19,6 +19,7 @@ from ollm_tui.tui.chat.port import ChatPort, Opening
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.chat.trust_question import MODE, TOO_LONG, TrustQuestion
 from ollm_tui.tui.chat.turn_display import TurnDisplay
+from ollm_tui.tui.chat.words import ANSWER_IS_THERE
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.transcript.transcript import Transcript
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LONG_TURN_SECONDS = 10
-"""After a longer wait the terminal's bell says that the answer is there."""
+"""After a longer wait the user is called when the answer is there."""
 
 
 class ChatHost(Protocol):
@@ -254,8 +255,8 @@ class OpenChat:
             from ollm_tui.tui.models.suggested_mode import suggest
 
             await suggest(self)
-        if not self.app.is_looked_at and time.monotonic() - begun > LONG_TURN_SECONDS:
-            self.app.bell()
+        if time.monotonic() - begun > LONG_TURN_SECONDS:
+            self.app.call_user(ANSWER_IS_THERE)
         self._has_compressed = False
         self._end(is_turn_over=True)
 

@@ -18,11 +18,17 @@ from ollm_tui.tui.chat.session_opening import SessionOpening
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.chat.status import NARROW, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
-from ollm_tui.tui.chat.words import LOOKING_FOR_A_MODEL, PLACEHOLDER, SHORT_PLACEHOLDER
+from ollm_tui.tui.chat.words import (
+    DRAFT_ASIDE,
+    LOOKING_FOR_A_MODEL,
+    PLACEHOLDER,
+    SHORT_PLACEHOLDER,
+)
 from ollm_tui.tui.command_actions import action_of
 from ollm_tui.tui.commands import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.goals.goal_line import GoalLine
 from ollm_tui.tui.kit.drawing import LeanScreen
 from ollm_tui.tui.prompt.command_values import completions, file_source, further_completions
 from ollm_tui.tui.prompt.completion_list import CompletionList
@@ -72,6 +78,7 @@ class ChatScreen(LeanScreen):
             yield Stream(self.app.transcript_styles, id="transcript")
         yield Welcome()
         yield MessageQueue()
+        yield GoalLine()
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
         front = self._front
@@ -119,7 +126,9 @@ class ChatScreen(LeanScreen):
         await chat.attempt(lambda: action(chat, argument))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leaves the paging keys to the list of sessions while it has the focus."""
+        """Leaves keys to the list of sessions, or of completions, while that is used."""
+        if parameters in (("session.new",), ("screen.palette",)):
+            return not self.prompt.is_offering
         if parameters in (("read.page_up",), ("read.page_down",)):
             return not self.query("#sidebar:focus-within")
         return True
@@ -174,6 +183,11 @@ class ChatScreen(LeanScreen):
             self.drafts.note(self.prompt.draft)
         await self.drafts.flush()
         self.app.exit(0)
+
+    @on(Prompt.PutAside)
+    def _remember_draft(self, event: Prompt.PutAside) -> None:
+        self.chat.remember(event.draft)
+        self.call_after_refresh(self.chat.tell, DRAFT_ASIDE)
 
     @on(Prompt.LeaveRequested)
     async def _leave(self) -> None:
@@ -276,7 +290,7 @@ class ChatScreen(LeanScreen):
         if typed:
             self.drafts.note(typed)
         else:
-            self.prompt.restore(draft)
+            self.prompt.restore_unseen(draft)
         self.lines.doing = ""
         self.lines.show_opened()
         self.reload_sidebar()

@@ -28,6 +28,7 @@ from ollm_tui.tui.chat.words import (
 )
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import BETWEEN, times_words
+from ollm_tui.tui.goals.goal_line import GoalLine
 from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.message_entries import speed_of
@@ -209,6 +210,7 @@ class StateLines:
             title = f"[{visible(task)}] {title}"
         how_freely = partial(brakes, conversation.tools)
         self._chat.screen.query_one(TitleLine).show_names(title, who, how_freely)
+        self._chat.screen.query_one(GoalLine).show(conversation.goals.active)
         self.show_saving()
 
     async def _show_gauge(self, conversation: Conversation) -> None:
@@ -236,6 +238,12 @@ class StateLines:
             gauge.show(conversation.context(), note)
         if len(conversation.state):
             await asyncio.to_thread(_load_compression)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """About how many tokens the model reads before it answers."""
+        conversation = self._chat.opened
+        return conversation.live_tokens.tokens if conversation else 0
 
     def show_live(self) -> None:
         """Show that more of the answer is in the context now."""

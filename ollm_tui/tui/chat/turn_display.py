@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
+from textual.timer import Timer
 
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionEvent
 from ollm_tui.core.errors import OllmError
@@ -35,7 +36,9 @@ from ollm_tui.core.session.message import Message, ToolCallPart
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool_events import AnyToolEvent, ReplyFinished, ToolEvent
 from ollm_tui.engine.turn.stray_calls import without_call
+from ollm_tui.tui.chat.first_word import Waiting
 from ollm_tui.tui.chat.state_lines import StateLines
+from ollm_tui.tui.chat.words import FIRST_WORD
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.job_entries import with_commands
 from ollm_tui.tui.stream.entries.message_entries import (
@@ -51,6 +54,7 @@ from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, with_l
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
+TICK_SECONDS = 1.0
 FRAME_SECONDS = 1 / 20
 """Fast enough to look continuous; a third fewer paints than 30 a second."""
 
@@ -80,6 +84,9 @@ class TurnDisplay:
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._frame: asyncio.TimerHandle | None = None
+        self._waiting = Waiting()
+        self._clock: Timer | None = None
+        """Ticks while the first word is waited for."""
         self._is_too_long = False
         """Whether the turn ended because its prompt does not fit."""
         self._missing_snapshots: list[Entry] = []
@@ -92,6 +99,7 @@ class TurnDisplay:
             case TurnStarted():
                 self._missing_snapshots.clear()
                 self._is_too_long = False
+                self._waiting = Waiting()
                 self._lines.alarm("")
                 self._show_question(event.user_message)
                 self._lines.show_facts()
@@ -100,6 +108,8 @@ class TurnDisplay:
             case Prepared():
                 share = "" if event.fraction is None else f" {event.fraction:.0%}"
                 self._lines.show_doing(f"{event.what}{share}")
+                self._waiting.note(event.what, event.fraction)
+                self._show_waiting()
             case ReasoningArrived():
                 self._think(event.text)
             case TextArrived():
@@ -172,7 +182,10 @@ class TurnDisplay:
         metadata = self._state.header.metadata
         said = [key for entry in entries for key in (entry.key, *entry.covers)]
         compressed = with_compressions(entries, metadata, said, self._lines.hints)
-        return with_commands(with_loops(compressed, self._state), self._state)
+        return with_commands(with_loops(compressed, self._state), self._state, self._shown)
+
+    def _shown(self, key: str) -> Entry | None:
+        return self._transcript.entry(key) if key in self._transcript.stack else None
 
     def _note_unsaved(self, event: SaveFailed) -> None:
         """Tell once in the stream that saving fails, and below it for as long as it does."""
@@ -208,9 +221,28 @@ class TurnDisplay:
         entry = Entry(message_id, "assistant")
         entry.growing = True
         self._transcript.add(entry)
-        self._lines.show_doing("waiting for the first word")
+        self._lines.show_doing(FIRST_WORD)
+        self._begin_waiting()
+
+    def _begin_waiting(self) -> None:
+        """Show what is waited for where the answer will be, anew each second."""
+        self._stop_waiting()
+        self._waiting.begin(FIRST_WORD)
+        self._clock = self._transcript.set_interval(TICK_SECONDS, self._show_waiting)
+        self._show_waiting()
+
+    def _stop_waiting(self) -> None:
+        if self._clock:
+            self._clock.stop()
+            self._clock = None
+
+    def _show_waiting(self) -> None:
+        if self._clock and self._reply in self._transcript.stack:
+            words = self._waiting.words(self._lines.prompt_tokens)
+            self._transcript.wait_for(self._reply, words)
 
     def _think(self, text: str) -> None:
+        self._stop_waiting()
         if self._thinking_since is None:
             self._thinking_since = time.monotonic()
             self._lines.show_doing("thinking")
@@ -218,6 +250,7 @@ class TurnDisplay:
         self._draw_soon()
 
     def _say(self, text: str) -> None:
+        self._stop_waiting()
         if self._thinking_since is not None:
             self._end_thinking()
         if not self._is_answering:
@@ -262,6 +295,7 @@ class TurnDisplay:
         self._end_reply(message)
 
     def _end_reply(self, message: Message | None) -> None:
+        self._stop_waiting()
         if self._thinking_since is not None:
             self._end_thinking()
         self._draw()

@@ -107,3 +107,9 @@ def brought_back(done: Sequence[FileStep], undo: str) -> str:
     left = [step.path for step in done if step.how in _LEFT]
     words = f"{counted(len(done) - len(left), 'file')} brought back{undo}"
     return f"{words} · not {visible(', '.join(left))}" if left else words
+
+
+FIRST_WORD = "waiting for the first word"
+READING = "reading the prompt"
+DRAFT_ASIDE = "Draft stashed · Up brings it back"
+ANSWER_IS_THERE = "The answer is there"

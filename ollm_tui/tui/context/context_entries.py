@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.core.session.context_entry import USUAL_PRIORITY, ContextEntry
 from ollm_tui.engine.context.system_prompt import about
 from ollm_tui.engine.project.project_context import COMPUTED
+from ollm_tui.services.files.mention_names import names_in
 from ollm_tui.tui.context.words import ENTRY_KEYS, HOW_TO_ADD, NO_ENTRIES
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
-from ollm_tui.tui.prompt.completion_files import names_in
 from ollm_tui.tui.prompt.mentions import Mentions
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.chat.port import ChatPort
 
+PRIORITY = "--priority"
 FILE = "file:"
 """Begins the origin of an entry that was read from a file."""
 FIRST_CHARACTERS = 140
@@ -41,6 +42,7 @@ async def carry_out(chat: ChatPort, word: str, rest: str) -> None:
 
 
 async def _add(chat: ChatPort, rest: str) -> None:
+    priority, rest = _priority(rest)
     key, _, words = rest.partition(" ")
     if name := _only_name(rest):  # a file may go by its own name
         key, words = name, rest
@@ -50,9 +52,9 @@ async def _add(chat: ChatPort, rest: str) -> None:
     elif not words.strip():
         raise UsageError("what is to be added?", HOW_TO_ADD)
     elif name := _only_name(words):
-        await _add_file(chat, key, name)
+        await _add_file(chat, key, name, priority)
     else:
-        await notes.add(key, words)
+        await notes.add(key, words, priority)
     entry = next(each for each in notes.all if each.key == key)
     # With the first words: who gave no name sees that the first word was taken for one.
     start = "" if entry.origin else f", “{visible(_first_words(entry)[:START_CHARACTERS])}”"
@@ -60,12 +62,22 @@ async def _add(chat: ChatPort, rest: str) -> None:
     _tell(chat, f"{visible(key)}{start} is in every prompt now: {cost} tokens")
 
 
-async def _add_file(chat: ChatPort, key: str, name: str) -> None:
+def _priority(rest: str) -> tuple[int, str]:
+    """Return the priority that is asked for, and what follows. UsageError if it is none."""
+    if not rest.startswith(PRIORITY):
+        return USUAL_PRIORITY, rest
+    number, _, words = rest.removeprefix(PRIORITY).strip().partition(" ")
+    if not number.isdecimal():
+        raise UsageError(f"{PRIORITY} needs a number", f"/context add {PRIORITY} 90 NAME words")
+    return int(number), words.strip()
+
+
+async def _add_file(chat: ChatPort, key: str, name: str, priority: int = USUAL_PRIORITY) -> None:
     found = await Mentions(chat).attachment(name)
     if found.media_type.startswith("image/"):
         raise UsageError(f"{found.name} is an image", "@ in a message sends it once")
     origin = f"{FILE}{found.name}"
-    await chat.conversation.notes.add(key, found.content, origin=origin)
+    await chat.conversation.notes.add(key, found.content, priority, origin=origin)
 
 
 async def _project(chat: ChatPort, _rest: str) -> None:
@@ -119,6 +131,10 @@ async def _list(chat: ChatPort, _rest: str) -> None:
     chat.ask(picker, remove)
 
 
+async def _snapshot(chat: ChatPort, name: str) -> None:
+    await chat.command("snapshot.take", name)
+
+
 def _choice(conversation: Conversation, entry: ContextEntry) -> Choice:
     note = entry.problem or about(entry)
     mark = "" if entry.problem else cost_of(conversation, entry)
@@ -161,4 +177,5 @@ _SUBCOMMANDS: Mapping[str, Callable[[ChatPort, str], Awaitable[None]]] = {
     "list": _list,
     "refresh": _refresh,
     "clear": _clear,
+    "snapshot": _snapshot,
 }

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
+from ollm_tui.services.export.export_file import write_new
 from ollm_tui.tui.context.words import EMPTY_PROMPT, PROMPT_KEYS
-from ollm_tui.tui.kit.export_file import write_new
 from ollm_tui.tui.kit.reading_screen import ReadingScreen
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.transcript import Transcript

@@ -14,15 +14,13 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
-from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.job import Job, JobEvent, JobOutputArrived
-from ollm_tui.core.session.message import Attachment
-from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.jobs.job_text import capped, ending
+from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.services.redaction.mark import carries_mark
-from ollm_tui.services.tokens.careful_estimate import careful_estimate
+from ollm_tui.tui.jobs.giving import earlier_output, give
 from ollm_tui.tui.jobs.job_list import JobList, JobTail, job_choices
 from ollm_tui.tui.jobs.job_output import JobOutputScreen
 from ollm_tui.tui.jobs.shell_line import ShellLine, name_of
@@ -39,8 +37,6 @@ from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.picker import PickerOf
 from ollm_tui.tui.kit.question import Confirmation
-from ollm_tui.tui.prompt.prompt import Prompt
-from ollm_tui.tui.stream.entries.job_entries import output_and_ending
 from ollm_tui.tui.stream.entries.message_entries import local_time
 from ollm_tui.tui.terminal.clipboard import copy
 
@@ -71,8 +67,9 @@ BINDINGS = (
 )
 
 
-class JobsScreen(Screen[None]):
-    """Shows the jobs of the open session, and those that other sessions still run."""
+class JobsScreen(Screen[str]):
+    """Shows the jobs of the open session, and those that other sessions still run; closes with
+    what is to be told in the chat."""
 
     AUTO_FOCUS = "JobList"
     CSS_PATH = "screen.tcss"
@@ -170,7 +167,7 @@ class JobsScreen(Screen[None]):
 
     def action_close(self) -> None:
         """Close the panel."""
-        self.dismiss(None)
+        self.dismiss("")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Allow what can be done with the chosen job: only one that runs can be ended or moved."""
@@ -209,8 +206,11 @@ class JobsScreen(Screen[None]):
 
     async def _give(self) -> str:
         job = self._job
-        cost = give(self._chat.prompt, job, self._jobs.code(job), await self._text(job))
-        return f"in the prompt, {cost}: it goes to the model with your next message"
+        notice = give(self._chat.prompt, job, self._jobs.code(job), await self._text(job))
+        if self.is_current:
+            # What is typed next goes into the prompt, where the output is now.
+            self.dismiss(notice)
+        return notice
 
     async def _run_again(self) -> str:
         job = self._job
@@ -323,22 +323,3 @@ def about(job: Job) -> Content:
         "\n",
         (" · ".join(fact for fact in facts if fact), "$text-muted"),
     )
-
-
-def earlier_output(state: SessionState, job_id: str) -> str:
-    """Return what the session has recorded of the output of a job that ran at an earlier time."""
-    found = (call for call in reversed(state.tool_calls) if call.id == job_id)
-    call = next(found, None)
-    return output_and_ending(call)[0] if call else ""
-
-
-def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
-    """Add the output of a job to the prompt as a chip; returns about how many tokens it costs."""
-    content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
-    cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
-    written = prompt.written
-    name = f"job {job.sequence} {cost}"
-    piece = Attachment(name=name, media_type="text/plain", content=content)
-    others = tuple(known for known in written.attachments if known.name != name)
-    prompt.put(written.text, (*others, piece))
-    return cost

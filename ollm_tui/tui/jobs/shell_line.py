@@ -25,7 +25,8 @@ from ollm_tui.core.job import (
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
-from ollm_tui.tui.jobs.words import SHELL_BUSY, SHELL_EMPTY
+from ollm_tui.tui.jobs.giving import give
+from ollm_tui.tui.jobs.words import GIVE, SHELL_BUSY, SHELL_EMPTY
 from ollm_tui.tui.prompt.chip_area import is_file
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import command_entry, keep_open, running_entry
@@ -235,6 +236,8 @@ class ShellLine:
         self._forget(job.id)
         await self._stream.show(job.id)
         self.show()
+        if was_waited_for and self._chat.app.loaded.settings.context.share_command_output:
+            await self._share(job)
         if was_waited_for:
             self._chat.lines.show_state()
         elif job.background and job.parent is None:
@@ -243,7 +246,14 @@ class ShellLine:
         # The model hears by itself of the end of what it waits for.
         concerns_user = was_waited_for or job.background
         if concerns_user and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
-            self._chat.app.bell()
+            self._chat.app.call_user(f"Job {job.sequence} has ended: {ending(job)}")
+
+    async def _share(self, job: Job) -> None:
+        """Attach what a command of the open session printed to the next message."""
+        text = await self.jobs.text(job.id)
+        chat = self._chat
+        if text.strip() and chat.opened and chat.opened.session_id == job.session_id:
+            give(chat.prompt, job, self.jobs.code(job), text)
 
     def _forget(self, job_id: str) -> None:
         self._stopping.discard(job_id)
@@ -277,8 +287,21 @@ class JobStream:
             self._running.discard(job_id)
             text = capped(await self._jobs.text(job.id))
             code = self._jobs.code(job)
-            entry = command_entry(job.id, code, text, ending(job), job.started_at)
+            entry = command_entry(
+                job.id,
+                code,
+                text,
+                self._footer(job, text),
+                job.started_at,
+                coloured=await self._jobs.coloured(job.id),
+            )
         self._put(job, entry)
+
+    def _footer(self, job: Job, text: str) -> str:
+        """Return how a job ended, and the key that gives what it printed to the model."""
+        if not text.strip() or job.by_model:
+            return ending(job)
+        return f"{ending(job)} · {self._front().lines.hints.line(('jobs.give', GIVE))}"
 
     def _put(self, job: Job, entry: Entry) -> None:
         chat = self._front()

@@ -13,6 +13,11 @@ JOBS_EMPTY = (
 NO_OUTPUT = "It has printed nothing."
 NO_OUTPUT_YET = "Nothing printed yet."
 
+GIVEN = "Attached to your next message ({cost})"
+NO_COMMAND_HERE = "there is no output to give"
+GIVE = "give to the model"
+"""What the key below a command does."""
+
 # The output of one job
 
 OUTPUT_KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"

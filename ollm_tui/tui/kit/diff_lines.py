@@ -96,6 +96,8 @@ def joined(lines: Iterable[TonedLine]) -> tuple[str, tuple[tuple[int, Tone], ...
     return "\n".join(texts), tuple(tones)
 
 
+OTHER_LINES = 14
+"""Lines of a chat that stay for what is not shown here: the stream, the keys, the prompt."""
 SCROLL_BAR = 1
 """Columns of the scroll bar, kept free in every line."""
 
@@ -154,8 +156,11 @@ class DiffLines(ScrollView, can_focus=False):
         return min(self.scroll_offset.y + self.size.height, total), total
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the number of lines, but at most a quarter of the screen."""
-        return min(len(self._fitted(width)), max(viewport.height // 4, 4))
+        """Return the number of lines, but at most about half of the screen."""
+        return min(
+            len(self._fitted(width)),
+            max(min(viewport.height // 2, viewport.height - OTHER_LINES), 4),
+        )
 
     def on_resize(self) -> None:
         """Wrap the lines for the new width."""

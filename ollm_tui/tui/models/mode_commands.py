@@ -1,4 +1,4 @@
-"""The command of modes: choose what the model is told to be, also in the middle of a session."""
+"""The commands for what the model is told to be: modes, the system prompt, how it answers."""
 
 from __future__ import annotations
 
@@ -54,6 +54,50 @@ def _about(mode: Mode) -> str:
     return f"{mode.prompt or NOTHING_TOLD}{temperature}"
 
 
+async def system(chat: ChatPort, argument: str) -> None:
+    """Use another system prompt in this session; without words, put it into the prompt."""
+    wishes = chat.conversation.wishes
+    if not argument:
+        chat.put_aside()
+        chat.prompt.put(f"/system {wishes.system}")
+        chat.prompt.focus()
+        return
+    _check_free(chat)
+    await wishes.set_system(argument)
+    _told(chat, "System prompt changed from the next message on")
+
+
+async def temperature(chat: ChatPort, argument: str) -> None:
+    """Tell or change the temperature of this session."""
+    wishes = chat.conversation.wishes
+    if argument:
+        _check_free(chat)
+        await wishes.set_temperature(argument.strip())
+    _told(chat, f"Temperature: {wishes.temperature}")
+
+
+async def think(chat: ChatPort, argument: str) -> None:
+    """Tell or change how long the model thinks in this session."""
+    wishes = chat.conversation.wishes
+    if argument:
+        _check_free(chat)
+        await wishes.set_thinking(argument.strip())
+    _told(chat, f"Thinking: {wishes.thinking}")
+
+
+def _check_free(chat: ChatPort) -> None:
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+
+
+def _told(chat: ChatPort, notice: str) -> None:
+    chat.lines.show_facts()
+    chat.tell(notice)
+
+
 ACTIONS: Mapping[str, Action] = {
     "mode.choose": choose,
+    "mode.system": system,
+    "mode.temperature": temperature,
+    "mode.think": think,
 }

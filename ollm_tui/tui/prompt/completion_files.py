@@ -12,14 +12,11 @@ from textual.widgets.text_area import Location
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.message import Attachment
+from ollm_tui.services.files.mention_names import AT, as_typed, names_in
 from ollm_tui.tui.prompt.chip_area import ChipArea
 from ollm_tui.tui.prompt.completion import Completer, Option
 
-_AT = r"""(?:^|(?<=[\s("']))@"""
-_BEGUN = re.compile(rf"""{_AT}(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]*))$""")
-_NAMED = re.compile(rf"""{_AT}(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))""", re.MULTILINE)
-_AFTER = ".,;:!?)'"
-"""Characters that may follow a name without being part of it."""
+_BEGUN = re.compile(rf"""{AT}(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]*))$""")
 
 
 class Mention(NamedTuple):
@@ -31,36 +28,12 @@ class Mention(NamedTuple):
     query: str
 
 
-class Named(NamedTuple):
-    """A name in a text, and where it stands together with its @."""
-
-    start: int
-    end: int
-    name: str
-
-
 def mention_at(line: str, row: int, column: int) -> Mention | None:
     """Return the name that is being typed at the cursor; None if there is none."""
     found = _BEGUN.search(line[:column])
     if found is None:
         return None
     return Mention(row, found.start(), column, found["quoted"] or found["plain"] or "")
-
-
-def names_in(text: str) -> list[Named]:
-    """Return everything in a text that is written like the name of a file."""
-    found: list[Named] = []
-    for match in _NAMED.finditer(text):
-        name = match["quoted"] or match["plain"].rstrip(_AFTER)
-        if name:
-            end = match.end() if match["quoted"] else match.start() + 1 + len(name)
-            found.append(Named(match.start(), end, name))
-    return found
-
-
-def as_typed(name: str) -> str:
-    """Return a name as it has to be typed: after an @, in quotes if it has blanks."""
-    return f'@"{name}"' if re.search(r"\s", name) else f"@{name}"
 
 
 LONGEST_SEARCH_SECONDS = 2.0

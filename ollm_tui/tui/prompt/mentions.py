@@ -15,16 +15,14 @@ from ollm_tui.core.errors import ProviderError, StoreError, ToolError, UsageErro
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.project.file_passages import FoundInFile
+from ollm_tui.engine.project.mentioned import mentioned
 from ollm_tui.services.files.fuzzy import PathIndex
 from ollm_tui.services.files.mentioned_file import (
     FilePreview,
     folders_of,
     glance_at_file,
     glance_at_folder,
-    listing,
-    name_of,
     place_of,
-    read_mention,
 )
 from ollm_tui.tui.prompt.completion import Option
 from ollm_tui.tui.prompt.completion_list import WIDEST_LABEL
@@ -84,16 +82,13 @@ class Mentions:
     async def attachment(self, name: str) -> Attachment:
         """Return a file, a passage of one, the list of a folder, or a resource of an MCP server.
         UsageError if it cannot be sent."""
-        if found := self._offered.get(name):
-            return found.attachment
+        if passage := self._offered.get(name):
+            return passage.attachment
         if resource := self._resource(name):
             return await self._read_resource(*resource)
-        path = await asyncio.to_thread(place_of, self._project.root, name)
-        if path is None:
+        found = await mentioned(self._project, name)
+        if found is None:
             raise UsageError(f"there is no file {visible(name)}", "@ and some letters find one")
-        if await asyncio.to_thread(path.is_dir):
-            return await self._folder(path)
-        found = await asyncio.to_thread(read_mention, self._project.root, path)
         if found.media_type.startswith("image/"):
             await self._check_images(found.name)
         return found
@@ -152,17 +147,6 @@ class Mentions:
         if able.images is False:
             hint = "F7 chooses another model, or describe the picture in words"
             raise UsageError(f"{visible(choice.model)} cannot look at images: {name}", hint)
-
-    async def _folder(self, path: Path) -> Attachment:
-        root = self._project.root
-        if path.is_relative_to(root) and ".." not in path.parts:
-            inside = path.relative_to(root).as_posix()
-            below = "" if inside == "." else f"{inside}/"
-            files = [name for name in await self._project.files.paths() if name.startswith(below)]
-            return listing(name_of(root, path) or "./", path, sorted(files))
-        # A folder outside may be a whole disk: only what lies directly in it is listed.
-        entries = await asyncio.to_thread(lambda: sorted(path.iterdir()))
-        return listing(name_of(root, path), path, [name_of(path, entry) for entry in entries])
 
     def _list_files(self, *, is_begun: bool) -> asyncio.Task[None]:
         """Return the listing that runs or is fresh enough, or begin another one.

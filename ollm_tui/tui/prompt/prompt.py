@@ -16,9 +16,10 @@ from textual.widgets import TextArea
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.settings.keys import nearest
-from ollm_tui.tui.prompt.chip_area import ChipArea, Written, from_draft, to_draft
+from ollm_tui.tui.prompt.chip_area import Written, from_draft, to_draft
 from ollm_tui.tui.prompt.completion import Completer, Completion, Option
 from ollm_tui.tui.prompt.completion_files import FileCompletion, FileSource
+from ollm_tui.tui.prompt.kill_ring import KillingArea
 
 
 def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
@@ -28,7 +29,11 @@ def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
     )
 
 
-class Prompt(ChipArea):
+BEGIN_COMMANDS = ("!", "/")
+"""What a command begins with."""
+
+
+class Prompt(KillingArea):
     """Enter sends; Shift+Enter, Ctrl+J, Alt+Enter or a backslash before Enter begin a new line.
 
     Up and down on the first and the last line walk through what was sent before.
@@ -41,6 +46,8 @@ class Prompt(ChipArea):
         _key("down", "later", "Later", "On the last line: back towards the draft"),
         _key("tab", "complete", "Complete", "Complete the command, or take the file"),
         _key("ctrl+underscore", "undo", "Undo", "Undo the last change"),
+        _key("ctrl+p", "option_before", "Option above", "In the list of completions"),
+        _key("ctrl+n", "option_after", "Option below", "In the list of completions"),
         _key("escape", "close_list", "Close", "Close the list of completions"),
         Binding(
             "ctrl+d", "leave", "Quit", id="prompt.leave", show=False, tooltip="On an empty prompt"
@@ -109,6 +116,12 @@ class Prompt(ChipArea):
         """The user pressed Enter on an empty prompt while messages wait."""
 
     @dataclass
+    class PutAside(Message):
+        """A draft of the last time gave way to a command."""
+
+        draft: str
+
+    @dataclass
     class LeaveRequested(Message):
         """The user pressed Ctrl+D on an empty prompt."""
 
@@ -130,6 +143,10 @@ class Prompt(ChipArea):
         self._shown = ""
         """The text that was put here and not changed since: nothing is offered for it."""
         self._suggested: tuple[tuple[Option, ...], int] = ((), 0)
+        self._is_unseen = False
+        """Whether a draft of the last time was put here and not painted yet."""
+        self._is_untouched = False
+        """Whether no key was pressed since then."""
 
     @property
     def draft(self) -> str:
@@ -151,6 +168,19 @@ class Prompt(ChipArea):
         """Show a text that was kept as a draft."""
         self._walk.leave()
         self.put(*from_draft(draft))
+
+    def restore_unseen(self, draft: str) -> None:
+        """Show the draft of the last time, which the user may not expect here.
+
+        It is not sent before it was painted, and a command typed at once does not become a part
+        of it: that would send the command to the model.
+        """
+        self.restore(draft)
+        self._is_unseen = self._is_untouched = bool(self.text)
+        self.call_after_refresh(self._see)
+
+    def _see(self) -> None:
+        self._is_unseen = False
 
     def put_aside(self) -> str:
         """Empty the prompt and return its draft, which is the first that Up brings back.
@@ -191,8 +221,8 @@ class Prompt(ChipArea):
                 return self._completer.is_open or (is_last and self._walk.can_go(1))
             case "complete":
                 return self.text.startswith("/") or self._files.here() is not None
-            case "close_list":
-                return self._completer.is_open
+            case "close_list" | "option_before" | "option_after":
+                return self.is_offering
             case _:
                 return super().check_action(action, parameters)
 
@@ -204,6 +234,8 @@ class Prompt(ChipArea):
 
     async def action_send(self) -> None:
         """Send the text, or run the command it is; a backslash before the cursor continues it."""
+        if self._is_unseen:
+            return
         row, column = self.cursor_location
         if self.document.get_line(row)[:column].endswith("\\"):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
@@ -258,6 +290,19 @@ class Prompt(ChipArea):
             self._completer.reopen(self.document.get_line(0), self._column)
             self.look_for_completions()
 
+    @property
+    def is_offering(self) -> bool:
+        """Whether a list of completions is open."""
+        return self._completer.is_open
+
+    def action_option_before(self) -> None:
+        """Go to the option above."""
+        self._choose(-1)
+
+    def action_option_after(self) -> None:
+        """Go to the option below."""
+        self._choose(1)
+
     def action_close_list(self) -> None:
         """Close the list of completions, and only that."""
         if not self._files.close():
@@ -272,6 +317,9 @@ class Prompt(ChipArea):
             self.post_message(self.LeaveRequested())
 
     async def _on_key(self, event: events.Key) -> None:
+        if self._is_untouched and event.character in BEGIN_COMMANDS:
+            self.post_message(self.PutAside(self.put_aside()))
+        self._is_untouched = False
         # A key bound here is lost to the text area: these two still move the cursor.
         move = {"up": self.action_cursor_up, "down": self.action_cursor_down}.get(event.key)
         if move:

@@ -11,8 +11,8 @@ from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.search import Hit
 from ollm_tui.core.session.message import Message, Text
 from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.services.export.export_file import export_to
 from ollm_tui.tui.chat.chat_points import end_of_turn
-from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.search.port import HitsPort, SearchPort

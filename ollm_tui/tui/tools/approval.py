@@ -20,10 +20,11 @@ from textual.message import Message
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
-from ollm_tui.core.tool import Action, ApprovalMode, Verdict
+from ollm_tui.core.tool import Action, Verdict
 from ollm_tui.tui.chat.status import TwoTexts
 from ollm_tui.tui.kit.diff_lines import DiffLines, TonedLine, diff_lines, exact_lines
 from ollm_tui.tui.kit.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
+from ollm_tui.tui.tools.words import APPLIES_TO
 
 QUIET_SECONDS = 0.4
 """Nobody reads a question faster; a key that comes earlier was meant for something else."""
@@ -109,7 +110,6 @@ class Approval(QuestionBlock):
         self._is_writing = False
         """Whether keys are text until the focus has moved to the prompt."""
         self.request: Request | None = None
-        self.mode: ApprovalMode = "ask"
         self.has_been_read = False
 
     def compose(self) -> ComposeResult:
@@ -119,9 +119,9 @@ class Approval(QuestionBlock):
         yield Static("", id="why", markup=False)
         yield from super().compose()
 
-    def ask(self, request: Request, mode: ApprovalMode) -> None:
+    def ask(self, request: Request) -> None:
         """Show a request; the time in which keys do not count begins when it is seen."""
-        self.request, self.mode = request, mode
+        self.request = request
         self.has_been_read = False
         self._quiet_until = self._seen_at = inf
         self.set_class(request.verdict.dangerous, "-dangerous")
@@ -129,9 +129,11 @@ class Approval(QuestionBlock):
         facts = (request.place, visible(request.tool), visible(action.language))
         which = " · ".join(fact for fact in facts if fact)
         left = f"wants to {visible(action.title)}   {which}"
-        self.query_one(TwoTexts).show(left=left, right=visible(request.sandbox))
+        # A sandbox holds commands only: it says nothing about a file that is changed.
+        holds = visible(request.sandbox) if action.language or action.is_outside else ""
+        self.query_one(TwoTexts).show(left=left, right=holds)
         self.query_one(DiffLines).show(request.lines)
-        self.query_one("#why", Static).update(Content("\n".join(_reasons(request))))
+        self.query_one("#why", Static).update(Content(" · ".join(_reasons(request))))
         self.display = True
         self.show_keys()
         self.call_after_refresh(self._begin_quiet_time)
@@ -151,7 +153,6 @@ class Approval(QuestionBlock):
             *(always if self._can_allow_for_good and self.has_been_read else ()),
             *(never if self._can_refuse_for_good else ()),
             f"{key('view')} view whole",
-            f"Shift+Tab mode: {self.mode}",
         )
 
     def takes(self, answer: str) -> bool:
@@ -213,7 +214,8 @@ class Approval(QuestionBlock):
 
 def _reasons(request: Request) -> Iterator[str]:
     verdict = request.verdict
-    where = f" · in {visible(request.action.place)}" if request.action.place else ""
-    yield f"{visible(verdict.reason)}{where}"
+    yield visible(verdict.reason)
+    if request.action.place:
+        yield f"in {visible(request.action.place)}"
     if verdict.grant and not verdict.dangerous:
-        yield f"always and never remember: {visible(verdict.grant)}"
+        yield APPLIES_TO.format(visible(verdict.grant))

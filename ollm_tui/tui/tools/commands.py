@@ -163,9 +163,6 @@ def mode(chat: ChatPort, argument: str) -> None:
         tools.approval_mode = name
     else:
         tools.next_approval_mode()
-    for approval in chat.screen.query(Approval):
-        approval.mode = tools.approval_mode
-        approval.show_keys()
     chat.lines.show_names()
     chat.tell(f"{tools.approval_mode}: {MODES[tools.approval_mode]}")
 
@@ -181,6 +178,22 @@ async def permissions(chat: ChatPort, argument: str) -> None:
     else:
         lines = permission_lines(tools, await tools.grants())
         chat.ask(ToolPage("Tools and what they may do", lines))
+
+
+async def switch(chat: ChatPort, argument: str) -> None:
+    """Switch a tool on or off; without a word, the other way round. UsageError."""
+    name, _, word = argument.partition(" ")
+    tools = chat.conversation.tools
+    if not name:
+        raise UsageError("which tool?", "/tool exec off; /tools shows all")
+    if word.strip() not in ("", "on", "off"):
+        raise UsageError(f"{visible(word.strip())} is neither on nor off", "/tool exec off")
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    on = word.strip() == "on" if word.strip() else name not in tools.offered
+    await tools.switch(name, on=on)
+    chat.lines.show_facts()
+    chat.tell(f"{visible(name)} is {'on' if on else 'off'}")
 
 
 def output(chat: ChatPort, _argument: str) -> None:
@@ -237,4 +250,5 @@ ACTIONS: Mapping[str, Action] = {
     "tools.answer": answer,
     "tools.permissions": permissions,
     "tools.output": output,
+    "tools.switch": switch,
 }

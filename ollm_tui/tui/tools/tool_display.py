@@ -148,8 +148,10 @@ class ToolDisplay:
         tools = self._chat.conversation.tools
         held = NOT_HELD if event.action.is_outside else tools.sandbox_words
         request = Request(call_id, event.call.name, event.action, event.verdict, place, held)
-        self._show(Approval, lambda approval: approval.ask(request, tools.approval_mode))
-        self._chat.lines.show_doing(f"{event.call.name} waits for your answer")
+        self._show(Approval, lambda approval: approval.ask(request))
+        waits = f"{event.call.name} waits for your answer"
+        self._chat.lines.show_doing(waits)
+        self._chat.app.call_user(waits)
 
     def _note_answer(self, event: ApprovalAnswered) -> None:
         for approval in self._chat.screen.query(Approval):

@@ -13,6 +13,7 @@ MODES: Mapping[ApprovalMode, str] = {
     "auto-edit": "files are changed unasked, commands ask",
     "auto": "commands run unasked too, what is dangerous asks",
 }
+APPLIES_TO = "Always/never apply to {}"
 SAY_WHY = "what the model should know, or do instead"
 TELL = "That is always the same. Try something else, or answer with what you know."
 """What the model is told where it repeats itself; the user may change it before it is sent."""

@@ -11,11 +11,15 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.provider import Completed, ReasoningDelta, TextDelta
 from ollm_tui.core.session.message import Usage
+from ollm_tui.engine.conversation.conversation import GO_ON
+from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.browser.commands import file_name
 from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.context.prompt_screen import PromptScreen
 from ollm_tui.tui.help.commands import CommandPalette
 from ollm_tui.tui.help.screen import HelpScreen
 from ollm_tui.tui.kit.choice_list import ChoiceList
@@ -26,6 +30,7 @@ from ollm_tui.tui.models.model_picker import ModelPicker
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream, title
 from tests.tui.typing_in import type_in
@@ -475,3 +480,97 @@ async def test_what_was_sent_is_in_the_history_of_the_next_start(open_app: OpenA
     async with open_app() as (app, pilot):
         await pilot.press("up")
         assert prompt(app).text == "one"
+
+
+async def test_clear_says_where_the_old_session_went(open_app: OpenApp) -> None:
+    async with open_app(answers("A")) as (app, pilot):
+        await send(app, pilot, "one")
+        left = chat(app).chat.conversation.session_id
+        await slash(app, pilot, "/clear")
+        assert f"kept · /load {left[:8]}" in state(app)
+
+
+async def test_an_export_without_a_name_is_called_after_the_title(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with open_app(answers("A")) as (app, pilot):
+        await send(app, pilot, "one")
+        await slash(app, pilot, "/rename Über the Moon: a/b?")
+        await slash(app, pilot, "/export")
+        assert (tmp_path / "uber-the-moon-a-b.md").exists()
+    assert file_name("月", "3f2a91c4ffff") == "3f2a91c4.md"
+
+
+async def test_history_is_the_whole_conversation(open_app: OpenApp) -> None:
+    async with open_app(answers("A", "B")) as (app, pilot):
+        await slash(app, pilot, "/history")
+        assert "nothing has been said yet" in state(app)
+        await send(app, pilot, "one")
+        await pilot.press("alt+up", "x", "escape")
+        await slash(app, pilot, "/history")
+        assert isinstance(app.screen, PromptScreen)
+        shown = app.screen.query_one(Transcript)
+        text = shown.copy_text(shown.keys)
+        assert "one" in text and "A" in text, "also what is left out of the context"
+
+
+async def test_context_takes_a_priority_and_a_snapshot(open_app: OpenApp) -> None:
+    async with open_app(answers("A")) as (app, pilot):
+        await send(app, pilot, "one")
+        await slash(app, pilot, "/context add --priority 90 style short words")
+        [entry] = chat(app).chat.conversation.notes.all
+        assert (entry.key, entry.content, entry.priority) == ("style", "short words", 90)
+        await slash(app, pilot, "/context add --priority high style words")
+        assert "--priority needs a number" in state(app)
+        await slash(app, pilot, "/context snapshot here")
+        taken = await chat(app).chat.conversation.snapshots.list()
+        assert taken[0].name == "here"
+
+
+async def test_a_session_has_its_own_temperature_thinking_and_system_prompt(
+    open_app: OpenApp,
+) -> None:
+    model = Scripted(answers("A", "B"))
+    async with open_app(model) as (app, pilot):
+        await slash(app, pilot, "/temperature 0.3")
+        assert "Temperature: 0.3" in state(app)
+        await slash(app, pilot, "/think high")
+        await slash(app, pilot, "/system Speak like a pirate.")
+        await send(app, pilot, "one")
+        session_id = chat(app).chat.conversation.session_id
+        await slash(app, pilot, "/temperature hot")
+        assert "hot is no temperature: 0 to 2" in state(app)
+        await slash(app, pilot, "/think a lot")
+        assert "a lot is no level" in state(app)
+        await slash(app, pilot, "/system")
+        assert prompt(app).text == "/system Speak like a pirate."
+        await pilot.press("ctrl+c")
+    asked = model.requests[-1]
+    assert asked.temperature == 0.3 and asked.thinking == "high"
+    assert asked.messages[0].text.startswith("Speak like a pirate.")
+    model = Scripted(answers("C", "D"))
+    async with open_app(model, session_id=session_id) as (app, pilot):
+        await send(app, pilot, "two")
+        assert model.requests[-1].temperature == 0.3, "the session remembers it"
+        for command in ("/temperature default", "/think off", "/system default"):
+            await slash(app, pilot, command)
+        await send(app, pilot, "three")
+        assert model.requests[-1].temperature is None and model.requests[-1].thinking is False
+        assert model.requests[-1].messages[0].text.startswith("You are a helpful assistant")
+
+
+async def test_a_stopped_answer_is_continued(open_app: OpenApp) -> None:
+    script: list[list[Step]] = [[TextDelta("One two"), asyncio.Event()], [TextDelta(" three")]]
+    async with open_app(script) as (app, pilot):
+        await type_in(pilot, "count")
+        await pilot.press("enter")
+        while "┃ One two" not in stream(app):
+            await pilot.pause(0.02)
+        await pilot.press("escape")
+        await settled(app, pilot)
+        await slash(app, pilot, "/continue")
+        said = [message.text for message in chat(app).chat.conversation.state.branch()]
+        assert said == ["count", "One two", GO_ON, " three"]
+        await slash(app, pilot, "/continue")
+        assert "the last answer is finished" in state(app)

@@ -8,19 +8,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 from msgspec.structs import replace
 
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.services.files.file_changes import FileWatch
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.chat.files_back import FilesBack, offer_files
 from ollm_tui.tui.chat.screen import ChatScreen
 from tests.tui.browser_desk import Desk
 from tests.tui.browser_samples import full_id, rich_session, take_snapshots
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, state
+from tests.tui.jobs_desk import until
+from tests.tui.seen import chat, prompt, state
 from tests.tui.tool_desk import FakePolicy, reader
 from tests.tui.typing_in import type_in
 
@@ -93,6 +97,37 @@ async def test_going_back_offers_the_files_and_y_brings_them_back(
         assert isinstance(on.app.screen, ChatScreen)
         assert files.texts == {"kept": "as ever", "changed": "one"}
         assert "2 files brought back" in state(on.app)
+
+
+@pytest.mark.parametrize("keys", [("b",), ("B",)])
+async def test_going_back_to_a_message_offers_them_too(
+    open_app: OpenApp, home: Path, keys: tuple[str, ...]
+) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        await on.press(*["alt+up"] * 5, *keys)
+        await until(on.pilot, lambda: isinstance(on.app.screen, FilesBack))
+        assert isinstance(on.app.screen, FilesBack) and "2 files since then" in on.screen
+        assert "/undo" in on.screen or "undone" in on.screen
+        await on.press("y")
+        assert files.texts == {"kept": "as ever", "changed": "one"}
+
+
+async def test_a_message_of_the_browser_offers_them_too(open_app: OpenApp, home: Path) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        await ChatPoints(chat(on.app).chat).go_to(Point(full_id(0), message="a1"))
+        await until(on.pilot, lambda: isinstance(on.app.screen, FilesBack))
+
+
+async def test_editing_an_earlier_message_offers_them_first(open_app: OpenApp, home: Path) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        await on.press("escape", "escape", "e")
+        await until(on.pilot, lambda: isinstance(on.app.screen, FilesBack))
+        await on.press("n")
+        assert prompt(on.app).has_focus and prompt(on.app).text
+        assert files.texts["changed"] == "two"
 
 
 async def test_nothing_is_offered_once_another_session_is_shown(

@@ -58,6 +58,43 @@ async def test_a_draft_typed_just_before_leaving_is_there_the_next_time(open_app
         assert prompt(app).text == "half"
 
 
+async def test_a_command_typed_onto_the_draft_of_the_last_time_is_not_sent_to_the_model(
+    open_app: OpenApp,
+) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "half a thought")
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+    async with open_app([[TextDelta("Never."), DONE]]) as (app, pilot):
+        assert prompt(app).text == "half a thought"
+        await send(app, pilot, "!true")
+        assert app.conversation and not len(app.conversation.state)
+        assert not prompt(app).text
+        await pilot.press("up", "up")
+        assert prompt(app).text == "half a thought"
+
+
+async def test_the_draft_of_the_last_time_goes_on_where_it_ended(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "half a")
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+    async with open_app() as (app, pilot):
+        await type_in(pilot, " thought!")
+        assert prompt(app).text == "half a thought!"
+
+
+async def test_a_draft_is_not_sent_before_it_was_seen(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        prompt(app).restore_unseen("an old draft")
+        await prompt(app).action_send()
+        assert prompt(app).text == "an old draft"
+        await pilot.pause()
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert app.conversation and app.conversation.state.branch()[0].text == "an old draft"
+
+
 async def test_what_is_sent_while_the_session_is_being_opened_is_no_draft(
     open_app: OpenApp,
 ) -> None:

@@ -8,6 +8,7 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.goals.goal_line import GoalLine
 from ollm_tui.tui.kit.picker import Picker
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
@@ -221,3 +222,17 @@ async def test_the_inspector_shows_all_that_belongs_to_the_goals(open_app: OpenA
             "paused   an earlier one",
         ):
             assert row in seen
+
+
+async def test_the_goal_is_seen_in_the_chat_while_it_is_active(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("fine")]]) as (app, pilot):
+        line = chat(app).query_one(GoalLine)
+        assert not line.display
+        await slash(app, pilot, "/goal learn Latin")
+        await slash(app, pilot, "/goal step nouns")
+        await slash(app, pilot, "/goal step verbs")
+        await slash(app, pilot, "/goal tick 1")
+        assert line.display and line.size.height == 1
+        assert str(line.content) == "Goal: learn Latin · 1 of 2 steps done"
+        await slash(app, pilot, "/goal done")
+        assert not line.display

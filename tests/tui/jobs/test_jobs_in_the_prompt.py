@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from rich.segment import Segment
 from textual.pilot import Pilot
 
 from ollm_tui.core.job import JobEvent, JobFinished
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
+from ollm_tui.settings.schema import Context, Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.jobs.shell_line import is_worth_a_bell
@@ -295,3 +297,105 @@ async def test_only_a_long_job_that_nobody_watched_rings(open_app: OpenApp) -> N
     assert is_worth_a_bell(long, is_looked_at=False)
     assert not is_worth_a_bell(long, is_looked_at=True)
     assert not is_worth_a_bell(short, is_looked_at=False)
+
+
+# For the model
+
+
+async def test_a_key_gives_the_output_of_the_last_command_to_the_model(open_app: OpenApp) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await run_through(app, pilot, "echo moon")
+        assert "Alt+G give to the model" in stream(app)[-1]
+        await pilot.press("alt+g")
+        await until(pilot, lambda: "job 1" in prompt(app).text)
+        await send(app, pilot, "what is this?")
+        assert app.conversation
+        [question, _] = app.conversation.state.branch()
+        [piece] = [part for part in question.parts if isinstance(part, Attachment)]
+        assert piece.content.startswith("$ echo moon\nmoon\n[exit 0")
+
+
+async def test_the_command_under_the_cursor_is_given(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "echo first")
+        await run_through(app, pilot, "echo second")
+        await pilot.press("alt+up", "alt+up", "m")
+        await until(pilot, lambda: "job 1" in prompt(app).text)
+        assert app.focused is prompt(app) and "first" in prompt(app).written.attachments[0].content
+
+
+async def test_giving_without_a_command_says_how_to_run_one(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("alt+g")
+        await until(pilot, lambda: "there is no output to give" in state(app))
+
+
+async def test_a_setting_gives_the_output_of_each_command(open_app: OpenApp) -> None:
+    shared = Settings(context=Context(share_command_output=True))
+    async with open_app(settings=shared) as (app, pilot):
+        await run_through(app, pilot, "echo moon")
+        await until(pilot, lambda: "job 1" in prompt(app).text)
+        assert prompt(app).written.attachments[0].content.startswith("$ echo moon\nmoon\n")
+
+
+# Colours
+
+
+async def test_the_colours_of_a_command_are_kept(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, r"printf 'a \033[31mred\033[0m\033[2Jword\nplain\n'")
+        lines = stream(app)
+        assert lines[2:4] == ["a redword", "plain"]
+        [red] = [each for each in segments(app, "redword") if "red" in each.text]
+        assert red.text == "red" and red.style and red.style.color
+        assert red.style.color != plain_colour(app, "plain")
+
+
+async def test_colours_are_kept_when_the_branch_is_shown_again(open_app: OpenApp) -> None:
+    async with open_app([ANSWER, ANSWER]) as (app, pilot):
+        await send(app, pilot, "hello")
+        await run_through(app, pilot, r"printf '\033[31mred\033[0m\n'")
+        chat(app).chat.show_branch()
+        await pilot.pause()
+        [red] = [each for each in segments(app, "red") if each.text == "red"]
+        assert red.style and red.style.color != plain_colour(app, "! printf")
+
+
+async def test_a_coloured_secret_is_not_shown(open_app: OpenApp) -> None:
+    half, rest = "ghp_" + "a1B2" * 4, "c3D4" * 5
+    async with open_app(size=(120, 30)) as (app, pilot):
+        await run_through(app, pilot, rf"printf '{half}\033[31m%s\033[0m\n' {rest}")
+        assert not any(f"{half}{rest}" in line for line in stream(app))
+
+
+def segments(app: OllmApp, text: str) -> list[Segment]:
+    """The pieces of the first line of the stream that has a text."""
+    transcript = chat(app).transcript
+    lines = (transcript.render_line(y) for y in range(transcript.size.height))
+    return list(next(line for line in lines if text in line.text and "printf" not in line.text))
+
+
+def plain_colour(app: OllmApp, text: str) -> object:
+    transcript = chat(app).transcript
+    lines = (transcript.render_line(y) for y in range(transcript.size.height))
+    line = next(line for line in lines if text in line.text)
+    return next(each.style.color for each in line if each.text.strip() and each.style)
+
+
+# Branches
+
+
+async def test_a_command_of_a_left_branch_is_not_shown_in_the_new_one(open_app: OpenApp) -> None:
+    async with open_app([ANSWER, ANSWER, ANSWER]) as (app, pilot):
+        await send(app, pilot, "first")
+        await run_through(app, pilot, "echo stays")
+        await send(app, pilot, "second")
+        await run_through(app, pilot, "echo left")
+        await pilot.press("alt+up", "alt+up", "alt+up", "e")
+        await send(app, pilot, " thoughts")
+        lines = stream(app)
+        assert "! echo stays" in " ".join(lines) and "! echo left" not in " ".join(lines)
+        await run_through(app, pilot, "echo new")
+        chat(app).chat.show_branch()
+        await pilot.pause()
+        assert "! echo new" in " ".join(stream(app))

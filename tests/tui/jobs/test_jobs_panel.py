@@ -30,7 +30,7 @@ from tests.tui.jobs_desk import (
     tail,
     until,
 )
-from tests.tui.seen import prompt, send, state, stream
+from tests.tui.seen import chat, prompt, send, state, stream
 
 PROMPTS = "prompt-history"
 ANSWER = [TextDelta("Yes."), Completed(finish="stop")]
@@ -164,14 +164,37 @@ async def test_the_output_is_given_to_the_model_with_the_next_message(open_app: 
         await run_through(app, pilot, "echo the printer is on fire; exit 2")
         await open_panel(app, pilot)
         await pilot.press("g")
-        await until(pilot, lambda: said(app).startswith("in the prompt, ≈"))
-        await pilot.press("escape")
+        await until(pilot, lambda: state(app).startswith("Attached to your next message (≈"))
         assert prompt(app).text.startswith("[job 1 ≈") and "tokens" in prompt(app).text
         await send(app, pilot, " what now?")
         assert app.conversation
         question = app.conversation.prompt_text()
         assert "$ echo the printer is on fire; exit 2\nthe printer is on fire" in question
         assert "[exit 2 · " in question
+
+
+async def test_what_is_typed_after_giving_an_output_goes_into_the_prompt(
+    open_app: OpenApp,
+) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "echo once")
+        await open_panel(app, pilot)
+        await pilot.press("g")
+        await until(pilot, lambda: app.focused is prompt(app))
+        await pilot.press("r", "e")
+        assert prompt(app).text.endswith("re") and len(jobs(app)) == 1
+
+
+@pytest.mark.parametrize("screen", ["f8", "f5", "f1", "f10"])
+async def test_ctrl_c_closes_a_screen_that_stands_before_the_chat(
+    open_app: OpenApp, screen: str
+) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press(screen)
+        await until(pilot, lambda: app.screen is not chat(app))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: app.screen is chat(app))
+        assert not list(app.screen.query("Toast"))
 
 
 async def test_a_job_moves_to_the_background_and_back(open_app: OpenApp) -> None:

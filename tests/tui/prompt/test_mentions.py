@@ -11,8 +11,9 @@ from textual.pilot import Pilot
 from ollm_tui.core.provider import Capabilities, Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.providers.scripted import Scripted
+from ollm_tui.services.files.mention_names import as_typed, names_in
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.prompt.completion_files import as_typed, mention_at, names_in
+from ollm_tui.tui.prompt.completion_files import mention_at
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, settled, state

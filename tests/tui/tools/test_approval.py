@@ -13,7 +13,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.kit.diff_lines import DiffLines
 from ollm_tui.tui.tools.commands import ToolPage
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, send, settled, state, stream
+from tests.tui.seen import chat, prompt, send, settled, state, stream, title
 from tests.tui.tool_desk import (
     FakePolicy,
     approval,
@@ -46,9 +46,9 @@ async def test_it_says_what_is_wanted_where_and_why(open_app: OpenApp) -> None:
         seen = page(app)
         assert "wants to run exec · shell ⛨ bwrap, no network" in seen
         assert "pytest -q" in seen and "changes something · in /work/code" in seen
-        assert "remember: this command in this directory" in seen
+        assert "Always/never apply to this command in this directory" in seen
         assert "y yes n no N no, and say why a always in this session" in seen
-        assert "Shift+Tab mode: ask" in seen and "waits for your answer" in state(app)
+        assert "waits for your answer" in state(app)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ async def test_brackets_in_a_command_are_only_text(open_app: OpenApp) -> None:
     async with tools_open(open_app, script, runner(), policy=policy) as (app, pilot):
         await ask(app, pilot)
         await approval(app, pilot)
-        assert code in page(app) and "remember: [red]this[/" in page(app)
+        assert code in page(app) and "apply to [red]this[/" in page(app)
 
 
 async def test_what_is_dangerous_cannot_be_allowed_for_good_but_refused(open_app: OpenApp) -> None:
@@ -305,7 +305,7 @@ async def test_the_mode_is_changed_while_it_asks_and_told(open_app: OpenApp) -> 
         block = await approval(app, pilot)
         await pilot.press("shift+tab")
         await pilot.pause()
-        assert "Shift+Tab mode: auto-edit" in page(app) and app.focused is block
+        assert "auto-edit" in " ".join(title(app)) and app.focused is block
 
 
 async def test_it_is_answered_by_a_command_too(open_app: OpenApp) -> None:
@@ -331,3 +331,20 @@ async def test_the_keys_are_seen_at_every_size(open_app: OpenApp, size: tuple[in
         assert "wants to run" in seen and "v view whole" in seen and "Esc stop" in seen
         assert block.query_one(DiffLines).size.height >= 4
         assert chat(app).transcript.size.height >= 2, "the stream is not hidden"
+
+
+async def test_a_diff_gets_the_rows_it_needs_and_nothing_else_is_said(
+    open_app: OpenApp,
+) -> None:
+    diff = "--- a\n+++ b\n@@ -1,4 +1,4 @@\n" + "".join(f"-old {n}\n+new {n}\n" for n in range(4))
+    change = ("edit_file", {"path": "notes.txt", "diff": diff})
+    async with tools_open(open_app, [calls(change), says("ok")], editor(), size=(80, 24)) as (
+        app,
+        pilot,
+    ):
+        await ask(app, pilot)
+        block = await approval(app, pilot)
+        assert block.query_one(DiffLines).size.height == 10, "the path, the place and eight lines"
+        seen = page(app)
+        assert "old 0" in seen and "new 3" in seen and "y yes" in seen
+        assert "no network" not in seen and "Shift+Tab" not in seen

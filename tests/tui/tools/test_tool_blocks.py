@@ -271,3 +271,18 @@ async def test_a_refused_call_reads_as_refused_also_after_reopening(open_app: Op
         session_id = app.conversation.session_id
     async with open_app(session_id=session_id) as (app, pilot):
         assert any(told in line for line in stream(app))
+
+
+async def test_a_tool_is_switched_off_and_on_again(open_app: OpenApp) -> None:
+    async with tools_open(open_app, [says("ok")], runner(), reader()) as (app, pilot):
+        await ask(app, pilot)
+        assert app.conversation
+        tools = app.conversation.tools
+        assert {"exec", "read_file"} <= set(tools.offered)
+        for command, is_offered in (("exec off", False), ("exec", True), ("exec", False)):
+            await send(app, pilot, f"/tool {command}")
+            assert ("exec" in tools.offered) is is_offered
+        await send(app, pilot, "/tool nothing off")
+        assert "there is no tool nothing" in state(app)
+        await send(app, pilot, "/tool exec maybe")
+        assert "neither on nor off" in state(app)

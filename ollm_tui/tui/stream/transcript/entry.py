@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from rich.style import Style
+
 
 class Passage:
     """Text that grows at its end. Its pieces are joined only when the text is asked for."""
@@ -51,6 +53,10 @@ Tone = Literal["", "running", "failed", "stopped", "quiet", "added", "gone"]
 """How a title or a line of text is meant, if not as usual; it decides the colour."""
 
 
+StyledSpan = tuple[int, int, Style]
+"""Where a style begins and ends in a text."""
+
+
 class Fold(Passage):
     """A title, and a text that is shown below it while the fold is open."""
 
@@ -74,6 +80,8 @@ class Fold(Passage):
         self.is_open = is_open
         self.tones: Sequence[tuple[int, Tone]] = ()
         """Pairs of an offset and the tone from there on; known once the text was asked for."""
+        self.spans: Sequence[StyledSpan] = ()
+        """The colours a program gave its output."""
 
     def estimated_height(self, width: int) -> int:
         """Return about how many lines the fold takes, open or closed as it is now."""
@@ -87,7 +95,7 @@ Speaker = Literal["user", "assistant", "note", "error"]
 class Entry(Passage):
     """One message or note: its text, its folds, and how it ended."""
 
-    __slots__ = ("covers", "details", "folds", "footer", "growing", "key", "speaker")
+    __slots__ = ("covers", "details", "folds", "footer", "growing", "key", "speaker", "waiting")
 
     def __init__(
         self,
@@ -113,6 +121,8 @@ class Entry(Passage):
         """The ids of messages that are shown as a part of this entry."""
         self.growing = False
         """Whether more text is expected."""
+        self.waiting = ""
+        """What is waited for while there is no text yet, in words; only while it grows."""
 
     @property
     def passages(self) -> list[Passage]:

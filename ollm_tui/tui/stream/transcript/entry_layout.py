@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,6 +63,8 @@ class FoldLines:
     def strip(self, y: int) -> Strip:
         """Return a line for the screen."""
         if self._text and y:
+            if self.fold.spans:
+                return Strip([Segment(_INDENT), *self._coloured(self._text, y - 1)])
             return Strip([Segment(_INDENT), *self._text.strip(y - 1, self._style(y - 1))])
         return Strip([Segment(self._title(), self._styles.toned(self.fold.tone, as_title=True))])
 
@@ -82,6 +84,24 @@ class FoldLines:
         at = bisect_right(self.fold.tones, start, key=itemgetter(0))
         tone: Tone = self.fold.tones[at - 1][1] if at else ""
         return self._styles.toned(tone)
+
+    def _coloured(self, text: PlainText, y: int) -> list[Segment]:
+        """Return a line with the colours a program gave it."""
+        start, _ = text.source_range(y)
+        (line, base, _), *_ = text.strip(y)
+        spans = [
+            (max(at - start, 0), min(end - start, len(line)), style)
+            for at, end, style in self.fold.spans
+            if at < start + len(line) and end > start
+        ]
+        cuts = sorted({0, len(line), *(cut for span in spans for cut in span[:2])})
+        return [
+            Segment(
+                line[first:last],
+                Style.chain(base or Style(), *(s for a, e, s in spans if a <= first < e)),
+            )
+            for first, last in pairwise(cuts)
+        ]
 
     def _title(self) -> str:
         mark = self._styles.fold_mark(self.fold.is_open, self.fold.tone)
@@ -123,6 +143,8 @@ class EntryLayout:
         self._tops: list[int] = []
         self._ending: list[str] = []
         self._is_beside = False
+        self._was_growing = entry.growing
+        """Whether the mark at the writing end is drawn."""
         self.arrange()
 
     @property
@@ -172,14 +194,17 @@ class EntryLayout:
 
     def finish(self) -> int:
         """End the text."""
-        return self._changed(self.body, self.body.finish())
+        line = self._changed(self.body, self.body.finish())
+        self._was_growing = self.entry.growing
+        return line
 
     def _changed(self, part: Lines, line: int) -> int:
         before = self.rows
         self._measure()
         line += self._tops[self.parts.index(part)]
-        # The ending stands beside the last line or below it, so a new last line moves it.
-        return min(line, before - 1) if self._ending else line
+        # The ending stands beside the last line or below it, so a new last line moves it; so does
+        # the mark at the writing end.
+        return min(line, before - 1) if self._ending or self._was_growing else line
 
     def _measure(self) -> None:
         self._tops = list(accumulate((part.line_count for part in self.parts), initial=0))
@@ -205,10 +230,23 @@ class EntryLayout:
             content = self._content(line)
             segments += content
             used = content.cell_length
+        if self.entry.growing and line == max(self._tops[-1] - 1, 0):
+            tail = self._writing_end(used)
+            segments += tail
+            used += sum(segment.cell_length for segment in tail)
         if ending := self._ending_on(line):
             free = max(self._room - used - cells(ending), 0)
             segments += [Segment(" " * free), Segment(ending, self._styles.footer)]
         return Strip(segments)
+
+    def _writing_end(self, used: int) -> list[Segment]:
+        """Return what stands where the next word will: what is waited for, or a mark."""
+        mark = self._styles.writing_mark
+        if not self._tops[-1] and self.entry.waiting:
+            words = shown(self.entry.waiting)
+            _, end = next(chopped(words, max(self._room - cells(mark), 1)))
+            return [Segment(words[:end], self._styles.footer)]
+        return [Segment(mark, self._styles.assistant_mark)] if used < self._room else []
 
     def plain(self, line: int) -> str:
         """Return a line without its margin."""

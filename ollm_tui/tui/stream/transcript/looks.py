@@ -68,6 +68,11 @@ class TranscriptStyles:
         usual = self.fold if as_title else self.markdown.code_block
         return usual + self.tones[tone] if tone in self.tones else usual
 
+    @property
+    def writing_mark(self) -> str:
+        """The mark where the next word of an answer will stand."""
+        return "▍" if self.unicode else "_"
+
     def fold_mark(self, is_open: bool, tone: Tone = "") -> str:
         """Return what stands before the title of a fold."""
         marks = "▸▾" if self.unicode else "+-"

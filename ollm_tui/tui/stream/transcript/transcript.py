@@ -104,6 +104,13 @@ class Transcript(Viewport):
             if change.layout:
                 change.line = change.layout.finish()
 
+    def wait_for(self, key: str, words: str) -> None:
+        """Show what an entry without text waits for, where its text will be."""
+        with self.changing(key) as change:
+            change.entry.waiting = words
+            if change.layout:
+                change.line = 0
+
     def grow_fold(self, key: str, fold: Fold, text: str = "") -> None:
         """Append text to the fold of an entry that has this fold's key.
 

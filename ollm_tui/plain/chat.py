@@ -1,32 +1,31 @@
-"""The plain front end: a chat in plain lines, without a full screen or colours."""
+"""The chat in plain lines: reads what is typed, and prints answers and questions."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import TextIO
 
-from ollm_tui.core.errors import OllmError
+from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.intake import visible
 from ollm_tui.core.loop import LoopAnswer
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.tool import Decision
 from ollm_tui.core.tool_events import ApprovalRequested, LoopPaused
-from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.headless import Headless, length_notice, with_room
+from ollm_tui.engine.project.mentioned import mentioned
+from ollm_tui.headless import length_notice, with_room
+from ollm_tui.plain.commands import found_command
+from ollm_tui.plain.desk import Desk, Surroundings
+from ollm_tui.plain.line_shell import run_in_shell
+from ollm_tui.services.files.mention_names import names_in
 
 SIGNAL_SECONDS = 0.01
 """The wait for a signal that ended the reading to reach the event loop: if it came later, it would
 disturb the saving."""
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_HELP = """\
-Type a message and press Enter. A line that ends with \\ goes on in the next one.
-  /help   this help
-  /again  write the last answer again
-  /quit   leave (also Ctrl+D); Ctrl+C stops an answer
-"""
 
 
 class PlainChat:
@@ -34,63 +33,70 @@ class PlainChat:
 
     def __init__(
         self,
-        conversation: Conversation,
+        around: Surroundings,
         read_line: Callable[[str], str],
         out: TextIO,
         err: TextIO,
     ) -> None:
-        self._conversation = conversation
-        self._read_line = read_line
-        self._out = out
-        self._err = err
+        self._desk = Desk(around, read_line, out, err)
 
     async def run(self, question: str | None = None) -> int:
         """Chat until the input ends and return the exit code; a question is asked at once."""
-        choice = self._conversation.choice
-        self._conversation.tools.can_ask = True
-        who = visible(f"{choice.model} on {choice.provider.name}")
-        self._say(f"{who}. /help for help, /quit to leave.\n")
+        desk = self._desk
+        choice = desk.conversation.choice
+        desk.conversation.tools.can_ask = True
+        desk.conversation.on_overflow = "compress"
+        desk.say(f"{choice.model} on {choice.provider.name}. /help for help, /quit to leave.")
         if question:
-            await self._answer(question)
-        while (text := self._read()) is not None:
-            match text.strip():
-                case "":
-                    continue
-                case "/quit" | "/exit":
-                    break
-                case "/help":
-                    self._say(_HELP)
-                case "/again":
-                    await self._answer(None)
-                case _:
-                    await self._answer(text)
-        self._say("\n")
+            await self._attempt(self._send(question))
+        while not desk.is_leaving and (text := self._read()) is not None:
+            if text.strip():
+                await self._attempt(self._take(text))
+        desk.write("\n")
         await asyncio.sleep(SIGNAL_SECONDS)
         return 0
 
-    async def _answer(self, text: str | None) -> None:
-        conversation = self._conversation
-        conversation.on_overflow = "compress"
-        turn = conversation.send(text) if text else conversation.regenerate()
-        events = self._with_questions(with_room(conversation, turn))
-        task = asyncio.ensure_future(Headless("text", self._out, self._err).show(events))
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, conversation.cancel)
+    async def _attempt(self, work: Coroutine[object, object, None]) -> None:
         try:
-            await task
+            await work
         except OllmError as error:
-            self._say(visible(f"{error.message} ({error.hint})\n"))
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            self._desk.say(f"{error.message} ({error.hint})" if error.hint else error.message)
+
+    async def _take(self, text: str) -> None:
+        """Do what a line asks for: run a command, or send a message. UsageError."""
+        if text.startswith("!"):
+            await run_in_shell(self._desk, text[1:].strip())
+        elif text.startswith("/") and not text.startswith("//"):
+            name, _, argument = text[1:].partition(" ")
+            command = found_command(name.strip())
+            if turn := await command.action(self._desk, argument.strip()):
+                await self._answer(turn)
+        else:
+            await self._send(text.removeprefix("/") if text.startswith("//") else text)
+
+    async def _send(self, text: str) -> None:
+        """Send a message with the files that it names."""
+        project, conversation = self._desk.workspace.project, self._desk.conversation
+        found: dict[str, Attachment] = {}
+        for named in names_in(text):
+            if piece := await mentioned(project, named.name):
+                if piece.media_type.startswith("image/") and conversation.choice.images is False:
+                    raise UsageError(f"{conversation.choice.model} cannot see images", "/model")
+                found[piece.name] = piece
+        await self._answer(conversation.send(text, tuple(found.values())))
+
+    async def _answer(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
+        conversation = self._desk.conversation
+        await self._desk.show(self._with_questions(with_room(conversation, turn)))
         if notice := await length_notice(conversation):
-            self._say(f"({notice})\n")
-        self._say("\n")
+            self._desk.say(f"({notice})")
+        self._desk.write("\n")
 
     async def _with_questions(
         self, events: AsyncGenerator[AnyTurnEvent, None]
     ) -> AsyncGenerator[AnyTurnEvent, None]:
         """Yield the same events, and ask the user at once where the turn waits for an answer."""
-        tools = self._conversation.tools
+        tools = self._desk.conversation.tools
         async with aclosing(events):
             async for event in events:
                 yield event
@@ -105,7 +111,7 @@ class PlainChat:
         shown = [f"The model wants to {action.title}:", action.subject, action.diff]
         shown += [f"in {action.place}" if action.place else "", f"({verdict.reason})"]
         lines = (visible(line) for part in shown if part for line in part.splitlines())
-        self._say("\n" + "\n".join(lines) + "\n")
+        self._desk.write("\n" + "\n".join(lines) + "\n")
         always = ", always" if verdict.grant else ""
         said = self._ask(f"yes{always}, no, or no and why? ")
         if said == "yes":
@@ -115,14 +121,14 @@ class PlainChat:
         return Decision("no", words=said.removeprefix("no").strip(" ,.:"))
 
     def _loop_answer(self, paused: LoopPaused) -> LoopAnswer:
-        self._say(visible(f"\nThe model {paused.found.evidence}.") + "\n")
+        self._desk.say(f"\nThe model {paused.found.evidence}.")
         answers: dict[str, LoopAnswer] = {"once": "once", "allow": "allow"}
         return answers.get(self._ask("stop, once (more), or allow? "), "stop")
 
     def _ask(self, question: str) -> str:
         """Read one line; empty if the input has ended or Ctrl+C was pressed."""
         try:
-            return self._read_line(question).strip().lower()
+            return self._desk.read_line(question).strip().lower()
         except (EOFError, KeyboardInterrupt):
             return ""
 
@@ -136,7 +142,7 @@ class PlainChat:
         before = {each: signal.signal(each, signal.default_int_handler) for each in _ENDING}
         try:
             while True:
-                line = self._read_line("> " if not lines else "… ")
+                line = self._desk.read_line("> " if not lines else "… ")
                 if not line.endswith("\\"):
                     return "\n".join([*lines, line])
                 lines.append(line[:-1])
@@ -145,7 +151,3 @@ class PlainChat:
         finally:
             for each, handler in before.items():
                 signal.signal(each, handler)
-
-    def _say(self, text: str) -> None:
-        self._out.write(text)
-        self._out.flush()

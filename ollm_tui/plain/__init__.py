@@ -1,0 +1,1 @@
+"""The plain front end: a chat in lines, for screen readers and simple terminals."""
