@@ -410,7 +410,7 @@ COMMANDS = (
     ),
     Command(
         "model.manage",
-        "Manage models",
+        "Stored models: fetch, unload, remove",
         slash="models",
         argument="[pull name]",
         help="Fetch, unload and delete those of Ollama and the embedded ones; F7 twice.",

@@ -383,8 +383,8 @@ MUTANTS = (
         17,
         "Too many rounds do not pause the turn.",
         "engine/turn/turn.py",
-        "self._paused(loops.round())",
-        "self._paused(loops.round() and None)",
+        "if found := loops.round():",
+        "if found := (loops.round() and None):",
     ),
     Mutant(
         17,
