@@ -97,7 +97,8 @@ class Pipeline:
         """Run the compression. The last event is a draft, or says why there is none."""
         await self._context.check(self._context.request())
         material = await self._context.material()
-        if own_messages_fill(material) and self._request.own == "keep":
+        is_full = await asyncio.to_thread(own_messages_fill, material)
+        if is_full and self._request.own == "keep":
             yield _own_fill(material)
         plan = await asyncio.to_thread(make_plan, material, self._request)
         if isinstance(plan, CompressionSkipped):
@@ -215,7 +216,7 @@ class Pipeline:
             return beyond(target, after.count.tokens)
         if after.count.tokens >= self._context.count().tokens:
             return NOT_SMALLER
-        return judged(self._context, draft, after)
+        return await judged(self._context, draft, after)
 
     def _own_note(self, plan: Plan) -> str:
         """Say that messages of the user were folded without asking; empty if none were."""
@@ -269,10 +270,10 @@ async def validated(
 ) -> CompressionDrafted | CompressionFailed:
     """Check a draft against the context as it is now; see `judged`."""
     after = await context.view_with(compressed(context.metadata, draft.compression))
-    return judged(context, draft, after)
+    return await judged(context, draft, after)
 
 
-def judged(
+async def judged(
     context: SessionContext, draft: Draft, after: ContextView
 ) -> CompressionDrafted | CompressionFailed:
     """Return the draft with exact token counts, or what is wrong with it.
@@ -281,7 +282,10 @@ def judged(
     """
     compression = draft.compression
     before = context.view()
-    wrong = violations(before, after, compression.folded, compression.created)
+    # In a thread: every message that stays is looked for in the prompt.
+    wrong = await asyncio.to_thread(
+        violations, before, after, compression.folded, compression.created
+    )
     if wrong:
         log.error("a compression was given up: %s", "; ".join(wrong))
         return CompressionFailed(

@@ -210,6 +210,11 @@ class SessionContext:
     def _makings(self) -> _Made:
         return _Made(self._state.header, self._asked, self.choice)
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the view of the context costs little; a long session has to be prepared once."""
+        return self._assembly is not None or len(self._state) <= PIECES_AT_A_TIME
+
     async def prepare(self) -> None:
         """Assemble and count the context piece by piece: a long history must not hold up the keys.
         Afterwards its count and its view cost little."""
@@ -240,8 +245,8 @@ class SessionContext:
     async def settle(self) -> None:
         """Count exactly what was only estimated, by a vocabulary if need be."""
         await self.prepare()
-        await self.counter.settle(await asyncio.to_thread(self.view().beside_the_prompt))
-        await self.counter.settle(self.assembly.pieces, self.tools)
+        await self.counter.settle_each(await asyncio.to_thread(self.view().beside_the_prompt))
+        await self.counter.settle_each(self.assembly.pieces, self.tools)
         await self.recount()
 
     async def recount(self) -> None:
@@ -307,12 +312,12 @@ class SessionContext:
     async def view_with(self, metadata: Metadata) -> ContextView:
         """The view of the context as it would be with other metadata, counted exactly where
         possible."""
-        assembly = self.view_as(metadata).prompt.assembly
+        assembly = (await asyncio.to_thread(self.view_as, metadata)).prompt.assembly
         if self.choice.counting:
             await self.counter.check(self._request(assembly), assembly.pieces)
         else:
-            await self.counter.settle(assembly.pieces, self.tools)
-        return self.view_as(metadata)
+            await self.counter.settle_each(assembly.pieces, self.tools)
+        return await asyncio.to_thread(self.view_as, metadata)
 
     @property
     def metadata(self) -> Metadata:
@@ -335,8 +340,8 @@ class SessionContext:
     async def material(self) -> Material:
         """What a compression works on, counted exactly where possible."""
         assembly = self.assembly
-        await self.counter.settle(assembly.pieces, self.tools)
-        await self.counter.settle([p for m in assembly.messages for p in pieces_of(m)])
+        await self.counter.settle_each(assembly.pieces, self.tools)
+        await self.counter.settle_each(await asyncio.to_thread(_pieces_of_all, assembly.messages))
         count = self.count()
         budget = self.budget(count)
         # With an unknown window, one is assumed in which the prompt takes half.
@@ -404,7 +409,7 @@ class SessionContext:
             return self.count()
         if told is None or (room is not None and told.tokens > room.limit):
             # What can be done about it depends on the lengths of the messages.
-            await self.counter.settle(self.assembly.pieces, self.tools)
+            await self.counter.settle_each(self.assembly.pieces, self.tools)
         return self.count()
 
     async def measured(self, tokens: int) -> bool:
@@ -452,6 +457,10 @@ class SessionContext:
             found.append(self._state[leaf])
             leaf = self._state.parent(leaf)
         return found[::-1]
+
+
+def _pieces_of_all(messages: Sequence[Message]) -> list[Piece]:
+    return [piece for message in messages for piece in pieces_of(message)]
 
 
 def _for_server(choice: ModelChoice, message: PromptMessage) -> PromptMessage:

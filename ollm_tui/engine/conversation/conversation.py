@@ -156,6 +156,11 @@ class Conversation(HeldSession):
         """A view of what the model sees: how much of the window it takes, and with what."""
         return self._context.view()
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether `context` takes no time; a long session needs `prepare` once."""
+        return self._context.is_prepared
+
     async def prepare(self) -> None:
         """Assemble and count the context in small steps; afterwards `context` takes no time."""
         await self._context.prepare()

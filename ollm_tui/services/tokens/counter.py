@@ -201,10 +201,14 @@ class TokenCounter:
 
     async def settle(self, prompt: Sequence[Piece], tools: Sequence[ToolSpec] = ()) -> PromptCount:
         """Count what was only estimated, by a vocabulary if need be; return the prompt's tokens."""
+        await self.settle_each(prompt, tools)
+        return self.count(prompt, tools)
+
+    async def settle_each(self, pieces: Sequence[Piece], tools: Sequence[ToolSpec] = ()) -> None:
+        """Do the same without adding up, which takes its time with thousands of messages."""
         if self._tokenizer is None:
             self._tokenizer = await self._tokenizers.of(self._provider, self._model)
-        await self._settle(self._tokenizer, self._all(prompt, tools))
-        return self.count(prompt, tools)
+        await self._settle(self._tokenizer, self._all(pieces, tools))
 
     async def settle_end(self, prompt: Sequence[Piece]) -> bool:
         """Count the uncounted messages at the end of a prompt, if nothing has to be loaded for it.

@@ -277,7 +277,10 @@ class OpenChat:
         conversation = self.opened if is_free else None
         waiting = self.screen.query_one(MessageQueue)
         if conversation and (waiting.count or is_turn_over):
-            if not self._has_compressed and conversation.compression.is_due:
+            if not conversation.is_prepared:
+                self.is_busy = True
+                self.screen.run_worker(self._count_first(conversation, is_turn_over), group="turn")
+            elif not self._has_compressed and conversation.compression.is_due:
                 self._has_compressed = True
                 # Imported late, as commands are: the first paint needs none of it.
                 from ollm_tui.tui.compression.compression_run import start_due
@@ -286,6 +289,14 @@ class OpenChat:
             elif sent := waiting.take():
                 self.run(conversation.send(sent.text, sent.attachments))
         self.lines.show_state(keeps_notice=True)
+
+    async def _count_first(self, conversation: Conversation, is_turn_over: bool) -> None:
+        """Counts a long session in small steps before its first message is sent."""
+        try:
+            await conversation.prepare()
+        finally:
+            self.is_busy = False
+        self.send_next(is_turn_over=is_turn_over)
 
     def put_aside(self) -> None:
         """Empties the prompt; its text is remembered as if it had been sent."""

@@ -162,10 +162,9 @@ class CompressionLines(NamedTuple):
             words = "No model has to be asked for this."
         return [Content.styled(line, "$text-muted") for line in self.wrapped(words)]
 
-    def ledger(self) -> list[Content]:
-        """Return the ledger, a line for each fact."""
-        lines = (" ".join(line.split()) for line in self.progress.ledger.splitlines())
-        return [self.cut(Content(f"{INDENT}{line}")) for line in lines if line]
+    def ledger(self, facts: Sequence[str]) -> list[Content]:
+        """Return facts of the ledger, a line for each."""
+        return [self.cut(Content(f"{INDENT}{fact}")) for fact in facts]
 
     def wrapped(self, text: str, indent: str = INDENT) -> list[str]:
         """Return plain text broken into lines."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -371,7 +372,7 @@ def _body(lines: CompressionLines, room: int) -> list[Content]:
 
 def _words(lines: CompressionLines, room: int, gap: list[Content]) -> list[Content]:
     """Return the end of the summary and the beginning of the ledger, with their titles."""
-    summary, ledger = lines.summary(), lines.ledger()
+    summary, ledger = lines.summary(), lines.progress.facts
     free = room - (1 + len(gap)) * (2 if ledger else 1)
     # The ledger is short: it gets what the summary leaves, and at least half of the room.
     facts = min(len(ledger), max(free - len(summary), free // 2))
@@ -387,12 +388,12 @@ def _title(text: str) -> Content:
     return Content.styled(text, "bold $secondary")
 
 
-def _first(lines: CompressionLines, facts: list[Content], room: int) -> list[Content]:
-    """Return the first facts, and how many more there are."""
+def _first(lines: CompressionLines, facts: Sequence[str], room: int) -> list[Content]:
+    """Return the first facts, and how many more there are; thousands are not even laid out."""
     if len(facts) <= room or room < 1:
-        return facts[:room]
+        return lines.ledger(facts[:room])
     more = Content.styled(f"  and {len(facts) - room + 1} more", "$text-muted")
-    return [*facts[: room - 1], lines.cut(more)]
+    return [*lines.ledger(facts[: room - 1]), lines.cut(more)]
 
 
 def _look(line: Content) -> tuple[str, tuple[Span, ...]]:

@@ -56,6 +56,8 @@ class CompressionProgress:
         self.folded: list[str] = []
         """The messages folded so far, in the order in which they went to the summariser."""
         self.ledger = ""
+        self.facts: Sequence[str] = ()
+        """The lines of the ledger, each a fact."""
         self.problems: list[str] = []
         """What went wrong on the way, and what only the user can change, in words."""
         self.reading: SummaryReading | None = None
@@ -87,6 +89,8 @@ class CompressionProgress:
                 self.problems.append(rejection_line(event))
             case LedgerMade():
                 self.ledger = clean(event.text)
+                lines = (" ".join(line.split()) for line in self.ledger.splitlines())
+                self.facts = [line for line in lines if line]
             case CheckpointCreated():
                 self.checkpoint = event.checkpoint
             case UserMessagesFill():

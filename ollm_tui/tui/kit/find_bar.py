@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,6 +14,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.stream.transcript.transcript import Transcript
@@ -34,6 +38,10 @@ class FindBar(Horizontal):
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(id="find")
         self._transcript = transcript
+        self._search: Iterator[None] | None = None
+        """The search that is under way, to go on with."""
+        self._worker: Worker[None] | None = None
+        """What goes on with it."""
 
     def compose(self) -> ComposeResult:
         """Show the input, then the count."""
@@ -54,11 +62,13 @@ class FindBar(Horizontal):
     def action_close(self) -> None:
         """Hide the bar and forget the hits."""
         self.display = False
+        self._stop()
         self._transcript.finder.clear()
         self.post_message(self.Closed())
 
     def action_go(self, step: int) -> None:
         """Go to another hit; the focus stays in the bar."""
+        self._finish()
         self._transcript.finder.go(step)
         self._show_count()
 
@@ -72,14 +82,43 @@ class FindBar(Horizontal):
     def read_there(self, event: Input.Submitted) -> None:
         """Move the focus to the hit in the stream, where n and N go on with the same words."""
         event.stop()
+        self._finish()
         if self._transcript.finder.position[1]:
             self.display = False
             self._transcript.cursor.move_to(self._transcript.finder.key, reveal=False)
             self._transcript.focus()
 
     def _look_for(self, words: str) -> None:
-        if self._transcript.finder.search(words):
-            self._transcript.finder.go(-1)  # upwards: the view is mostly at the end
+        """Search a few entries at once, and thousands while other keys are handled."""
+        self._stop()
+        search = self._search = self._transcript.finder.searching(words)
+        for _ in search:
+            self._worker = self.run_worker(partial(self._go_on, search))
+            return
+        self._arrive()
+
+    async def _go_on(self, search: Iterator[None]) -> None:
+        for _ in search:
+            await asyncio.sleep(0)
+        self._arrive()
+
+    def _stop(self) -> None:
+        if self._worker:
+            self._worker.cancel()
+        self._search = self._worker = None
+
+    def _finish(self) -> None:
+        """Search the rest at once: a hit is wanted now."""
+        if search := self._search:
+            self._stop()
+            for _ in search:
+                pass
+            self._arrive()
+
+    def _arrive(self) -> None:
+        """Go to the nearest hit; upwards, since the view is mostly at the end."""
+        self._search = self._worker = None
+        self._transcript.finder.go(-1)
         self._show_count()
 
     def _show_count(self) -> None:

@@ -13,6 +13,9 @@ from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
 from ollm_tui.tui.stream.transcript.spots import Spot, Words, lines_at
 from ollm_tui.tui.stream.transcript.viewport import Viewport
 
+ENTRIES_AT_A_TIME = 500
+"""Entries that are searched before keys are handled."""
+
 
 class Found(NamedTuple):
     """A passage of an entry that has hits."""
@@ -31,6 +34,8 @@ class Finder:
         self._found: list[Found] = []
         self._ends: list[int] = []
         """How many hits there are up to the end of each passage with hits."""
+        self._changes = 0
+        """How often the entries changed."""
         self._number: int | None = None
         self._origin: tuple[str, int] | None = None
         """The entry and line of the current hit when the words changed; search goes on there."""
@@ -49,26 +54,46 @@ class Finder:
 
     def search(self, words: str) -> int:
         """Mark all hits of some words and return how many there are; the view does not move."""
-        return self.look_for(Words(words) if words.strip() else None)
+        for _ in self.searching(words):
+            pass
+        return self._total
+
+    def searching(self, words: str) -> Iterator[None]:
+        """Do the same with a pause after every few entries."""
+        return self.looking_for(Words(words) if words.strip() else None)
 
     def look_for(self, words: Words | None) -> int:
         """Mark all hits of a search and return how many there are; None searches for nothing."""
-        self._keep_origin()
-        before, self._words = self._words, words
-        self._number = self._spot = None
-        if words and before and words.narrows(before):
-            # Another letter was typed: what had no hit has none now.
-            keys = dict.fromkeys(found.key for found in self._found)
-            entries = [self._view.stack.entries[self._view.stack.place(key)] for key in keys]
-        else:
-            entries = self._view.stack.entries
-        self._found = list(_search(words, entries)) if words else []
-        self._ends = list(accumulate(found.hits for found in self._found))
-        self._view.refresh()
+        for _ in self.looking_for(words):
+            pass
         return self._total
+
+    def looking_for(self, words: Words | None) -> Iterator[None]:
+        """Do the same with a pause after every few entries; until the end the hits before stay."""
+        stack, found, changes = self._view.stack, list[Found](), self._changes
+        if words and self._words and words.narrows(self._words):
+            # Another letter was typed: what had no hit has none now.
+            keys = dict.fromkeys(each.key for each in self._found)
+            entries = [stack.entries[stack.place(key)] for key in keys]
+        else:
+            entries = list(stack.entries) if words else []
+        for start in range(0, len(entries), ENTRIES_AT_A_TIME):
+            if start:
+                yield
+            if words:
+                found += _search(words, entries[start : start + ENTRIES_AT_A_TIME])
+        if changes != self._changes:  # in the pauses
+            yield from self.looking_for(words)
+            return
+        self._keep_origin()
+        self._words, self._found = words, found
+        self._number = self._spot = None
+        self._ends = list(accumulate(each.hits for each in found))
+        self._view.refresh()
 
     def search_again(self) -> None:
         """Search for the same words after the entries changed."""
+        self._changes += 1
         words, self._words = self._words, None  # what had no hit may have one now
         if words:
             self.look_for(words)

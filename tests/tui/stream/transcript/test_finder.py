@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
+from ollm_tui.tui.stream.transcript.finder import ENTRIES_AT_A_TIME
 from ollm_tui.tui.stream.transcript.stack import KEPT_LAYOUTS
 from tests.tui.stream.transcript.screen import coloured, numbered, seen, shown
 
@@ -126,6 +128,38 @@ async def test_entries_that_go_away_take_their_hits_along() -> None:
         transcript.show([])
         transcript.finder.go(1)
         assert transcript.finder.position == (0, 0)
+
+
+async def test_a_search_in_steps_keeps_the_hits_before_until_it_ends() -> None:
+    async with shown(*numbered(2 * ENTRIES_AT_A_TIME)) as (transcript, _):
+        assert transcript.finder.search("message 7 line 1") == 1
+        steps = transcript.finder.searching("line 1")
+        next(steps)
+        assert transcript.finder.position[1] == 1
+        assert list(steps) == [] and transcript.finder.position[1] == 2 * ENTRIES_AT_A_TIME
+
+
+async def test_what_goes_away_while_it_is_searched_for_is_no_hit() -> None:
+    async with shown(*numbered(2 * ENTRIES_AT_A_TIME)) as (transcript, _):
+        steps = transcript.finder.searching("message 7 line 1")
+        next(steps)
+        transcript.drop("e7")
+        list(steps)
+        assert transcript.finder.position == (0, 0)
+
+
+async def test_another_letter_ends_a_long_search_and_enter_does_not_wait_for_it() -> None:
+    async with shown(*numbered(2 * ENTRIES_AT_A_TIME)) as (transcript, pilot):
+        bar = FindBar(transcript)
+        await pilot.app.mount(bar)
+        bar.open("line 1")
+        assert transcript.finder.position == (0, 0), "it goes on later"
+        bar.open("message 7 line 1")
+        bar.action_go(1)
+        assert transcript.finder.position == (1, 1)
+        while any(worker.is_running for worker in pilot.app.workers):
+            await pilot.pause()
+        assert transcript.finder.position == (1, 1), "the search before has ended"
 
 
 async def test_only_what_is_gone_to_is_laid_out() -> None:
