@@ -128,8 +128,10 @@ def open_mcp(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> McpSer
     from ollm_tui.services.redaction.redactor import Redactor
     from ollm_tui.services.safety.environment import cleaned, usable_settings
 
-    environment = cleaned(environ, usable_settings(loaded), redactor=Redactor.knowing(environ))
-    return McpServers(loaded.settings.mcp, environment.variables, environ, folder, trust)
+    redactor = Redactor.knowing(environ)
+    environment = cleaned(environ, usable_settings(loaded), redactor=redactor)
+    entries, variables = loaded.settings.mcp, environment.variables
+    return McpServers(entries, variables, environ, folder, trust, redact=redactor.redact)
 
 
 def open_hooks(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> Hooks:

@@ -17,7 +17,7 @@ def now() -> str:
 
 def iso(moment: datetime) -> str:
     """A moment as text, with a fixed width so that text order is time order."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return _text(moment.astimezone(UTC).replace(tzinfo=None))
 
 
 def parse(text: str) -> datetime:
@@ -35,10 +35,9 @@ def from_number(value: float) -> str:
 def from_microseconds(value: int) -> str:
     """Convert microseconds since 1970 to text; a year that no clock shows becomes the epoch."""
     try:
-        moment = _BEGIN + timedelta(microseconds=value)
+        return _text(_BEGIN + timedelta(microseconds=value))
     except OverflowError:
         return EPOCH
-    return moment.isoformat(timespec="microseconds") + "Z"
 
 
 def later(first: str, second: str) -> str:
@@ -49,6 +48,10 @@ def later(first: str, second: str) -> str:
     except ValueError:
         return second if _readable(second) else first
     return second if newer else first
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds") + "Z"
 
 
 def _readable(text: str) -> bool:

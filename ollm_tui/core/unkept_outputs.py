@@ -30,10 +30,14 @@ from ollm_tui.core.snapshot import ContextSnapshot
 
 _HASH_DIGITS = 12
 """Digits of the hash that are shown: enough to tell two outputs apart."""
-_NOTE = re.compile(r"(?:\[output not kept: [^\]\n]+\]\n?)?(?:\[[^\]\n]+\])?")
-"""What stands in place of an output; a session is stored again and again."""
-_ENDING = re.compile(r"\[(exit -?\d+|killed|timeout|failed)((?: · [\d.]+ (?:ms|s|min|h))?)[^\n]*\]")
+_END = r"\[(exit -?\d+|killed|timeout|failed)((?: · [\d.]+ (?:ms|s|min|h))?)"
+_ENDING = re.compile(rf"{_END}[^\n]*\]")
 """The last line of the result of a command."""
+_NOTE = re.compile(
+    rf"(?:\[output not kept: [\d.,]+ (?:bytes?|kB|MB), sha256:[0-9a-f]{{{_HASH_DIGITS}}}…\]\n?)?"
+    rf"(?:{_END}\])?"
+)
+"""What stands in place of an output; a session is stored again and again."""
 _QUOTED_RESULT = re.compile(r'the same (answer|error), ".*",', re.DOTALL)
 """How the evidence of a loop quotes what a tool answered."""
 
@@ -117,7 +121,8 @@ def _part(part: Part, *, is_of_tool: bool = False) -> Part:
 def _call(call: ToolCall) -> ToolCall:
     """Return a call with the size and hash of all that it printed, not only of what was given."""
     result = call.result
-    if result.trusted or _NOTE.fullmatch(result.llm_content):
+    is_noted = result.return_display is None and _NOTE.fullmatch(result.llm_content)
+    if result.trusted or is_noted:
         return call
     whole = _bytes(result.llm_content if result.return_display is None else result.return_display)
     kept = replace(

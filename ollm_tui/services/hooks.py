@@ -203,20 +203,24 @@ class Hooks:
         )
         code = await process.wait()
         if code:
-            last = clean(complaint.decode("utf-8", "replace")).strip().splitlines()[-1:]
+            last = self._heard(complaint).splitlines()[-1:]
             raise HookFailed(f"it failed (exit {code}){''.join(f': {line}' for line in last)}")
         if len(printed) > MOST_BYTES:
             raise HookFailed(f"it said more than {MOST_BYTES // 1024} kB")
+        return self._heard(printed)
+
+    def _heard(self, printed: bytes) -> str:
+        """Return what a hook printed, without secrets and terminal controls."""
         return self._redact(clean(printed.decode("utf-8", "replace"))).strip()
 
     def _entries(self, hook: Hook, printed: str) -> Iterator[ContextEntry]:
         """Yield the context entries in the output of a hook; report those that are invalid."""
         moment = clock.now()
         for each in self._parsed(hook, printed):
-            # Cleaned again: escapes in JSON may stand for control characters.
+            # Again: escapes in JSON may stand for control characters or hide a secret.
             entry = ContextEntry(
-                key=" ".join(clean(each.key).split()),
-                content=clean(each.content).strip(),
+                key=" ".join(self._redact(clean(each.key)).split()),
+                content=self._redact(clean(each.content)).strip(),
                 added_at=moment,
                 priority=each.priority,
                 source="hook",

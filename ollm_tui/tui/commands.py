@@ -410,10 +410,10 @@ COMMANDS = (
     ),
     Command(
         "model.manage",
-        "Fetch, unload and delete models",
+        "Stored models: fetch, unload, remove",
         slash="models",
         argument="[pull name]",
-        help="Those of Ollama and the embedded ones; F7 twice.",
+        help="Fetch, unload and delete those of Ollama and the embedded ones; F7 twice.",
     ),
     Command("screen.palette", "All commands", "ctrl+p", "commands"),
     Command("screen.keys", "Keys and commands", "f1,question_mark", "help"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -184,6 +185,29 @@ async def test_jobs_run_in_a_sandbox_unless_it_is_switched_off(
         assert outside.exists() != is_held, ran
         assert Path("inside.txt").exists()
         assert session["vars"]["x"] == 1
+
+
+@pytest.mark.parametrize("network", ("true", "false"))
+async def test_jobs_use_the_network_only_where_the_settings_allow_it(
+    home: Path, network: str
+) -> None:
+    if Sandbox.find([Path.cwd()], network=False).confinement is None:
+        pytest.skip("no sandbox works here")
+    home.mkdir()
+    (home / "config.yaml").write_text(f"tools: {{network: {network}, permissions: {{exec: auto}}}}")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = f"import socket\nsocket.create_connection({server.getsockname()!r})"
+        async with agent_of_command("--sandbox") as call:
+            at = {"sessionId": (await call("startSession"))["id"]}
+            ran = await call("exec", **at, code=code, language="python")
+    assert ran["success"] == (network == "true"), ran
+
+
+def test_the_help_says_what_is_protected_and_what_is_not(run_ollm: Run) -> None:
+    words = " ".join(run_ollm("mcp", "--help").stdout.split())
+    assert "Jobs follow tools.permissions, allowed, scope and network of the settings." in words
+    assert "Not protected: files in the scope, and reading elsewhere." in words
+    assert "With --no-sandbox" in words and "tools.network does not hold" in words
 
 
 def test_a_sandbox_that_is_asked_for_and_does_not_work_is_an_error(run_ollm: Run) -> None:

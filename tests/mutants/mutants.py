@@ -80,8 +80,8 @@ MUTANTS = (
         3,
         "Times of another zone are written as if they were UTC.",
         "core/clock.py",
-        "return moment.astimezone(UTC).replace(",
-        "return moment.replace(",
+        "_text(moment.astimezone(UTC).replace(",
+        "_text(moment.replace(",
     ),
     Mutant(
         3,
@@ -383,8 +383,8 @@ MUTANTS = (
         17,
         "Too many rounds do not pause the turn.",
         "engine/turn/turn.py",
-        "self._paused(loops.round())",
-        "self._paused(loops.round() and None)",
+        "if found := loops.round():",
+        "if found := (loops.round() and None):",
     ),
     Mutant(
         17,

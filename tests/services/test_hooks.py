@@ -188,17 +188,26 @@ async def test_a_hook_that_reads_nothing_of_what_it_is_told_is_fine(tmp_path: Pa
 
 
 async def test_secrets_are_taken_out_of_what_a_hook_says(tmp_path: Path) -> None:
-    command = script(tmp_path, "echo the word is xyzzy")
+    escaped = json.dumps({"context": [{"key": "k", "content": "xyzzy"}]}).replace("xy", "x\\u0079")
+    commands = [
+        script(tmp_path, "echo the word is xyzzy"),
+        script(tmp_path, f"cat <<'END'\n{escaped}\nEND", "escaped.sh"),
+        script(tmp_path, "echo no entry with xyzzy >&2; exit 3", "fails.sh"),
+    ]
     hooks = Hooks(
-        {"before-turn": [command]},
+        {"before-turn": commands},
         CleanEnvironment({"PATH": os.environ["PATH"]}, ()),
         tmp_path,
         Trust(None),
         redact=lambda text: text.replace("xyzzy", "***"),
     )
-    hooks.keep_verdict(hooks.content(hooks.all[0]), "always")
-    [answer] = await hooks.run("before-turn", FACTS)
-    assert answer.entries[0].content == "the word is ***"
+    told: list[HookNotice] = []
+    hooks.told.subscribe(told.append)
+    for hook in hooks.all:
+        hooks.keep_verdict(hooks.content(hook), "always")
+    answers = await hooks.run("before-turn", FACTS)
+    assert [answer.entries[0].content for answer in answers] == ["the word is ***", "***"]
+    assert [notice.words for notice in told] == ["it failed (exit 3): no entry with ***"]
 
 
 def test_a_hook_has_a_plain_name() -> None:

@@ -128,12 +128,22 @@ def pass_on(root: int, signal: int) -> None:
     below = {line.pid: line.parent for line in descendants(root)}
     handling: set[int] = set()
     if signal not in (signals.SIGSTOP, signals.SIGCONT):
-        handling = {pid for pid in below if _handles(pid, signal)}
+        handling = {pid for pid in below if _handles(pid, signal) and not _is_fork(pid, below[pid])}
     outer: set[int] = set()
     for pid in handling:
         while (pid := below.get(pid, root)) != root:
             outer.add(pid)
     send((handling - outer) or below, signal)
+
+
+def _is_fork(pid: int, parent: int) -> bool:
+    """Whether a process still is a copy of its parent. Between fork and exec it seems to handle
+    what its parent handles, and a signal that reaches it there is lost."""
+    try:
+        commands = {Path(f"/proc/{each}/cmdline").read_bytes() for each in (pid, parent)}
+    except OSError:
+        return False
+    return len(commands) == 1
 
 
 def send_to_group(group: int, signal: int) -> None:

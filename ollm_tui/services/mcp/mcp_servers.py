@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ollm_tui.core.errors import UsageError
@@ -24,6 +24,8 @@ class McpServers:
         variables: Mapping[str, str],
         folder: Path,
         trust: Trust,
+        *,
+        redact: Callable[[str], str] = str,
     ) -> None:
         self.changed = Topic[None]()
         """Tells that a server has another state, or other tools."""
@@ -31,6 +33,7 @@ class McpServers:
         self._variables = variables
         self._folder = folder
         self._trust = trust
+        self._redact = redact
         self._servers: dict[str, ServerConnection] = {}
         self._starting: asyncio.Task[None] | None = None
         for name, entry in entries.items():
@@ -116,6 +119,7 @@ class McpServers:
             self._variables,
             self._folder,
             lambda: self.changed.publish(None),
+            redact=self._redact,
             is_projects=is_projects,
         )
         return server

@@ -56,6 +56,7 @@ class ServerConnection:
         folder: Path,
         changed: Callable[[], None],
         *,
+        redact: Callable[[str], str] = str,
         is_projects: bool = False,
     ) -> None:
         self.name = name
@@ -70,6 +71,7 @@ class ServerConnection:
         self._variables = variables
         self._folder = folder
         self._changed = changed
+        self._redact = redact
         self._client: Client | None = None
         self._holding: asyncio.Task[None] | None = None
         self._begun: asyncio.Event = asyncio.Event()
@@ -143,7 +145,7 @@ class ServerConnection:
 
     async def _failure(self, error: Exception) -> ToolError:
         """What went wrong, for model and user; a server that has ended is started again."""
-        words = _words(error)
+        words = _words(error, self._redact)
         log.warning("mcp server %s: %s", self.name, words)
         if not _is_over(error):
             return ToolError(f"{self.name}: {words}")
@@ -158,7 +160,7 @@ class ServerConnection:
             try:
                 await self._connect(complaints)
             except Exception as error:
-                self.problem = _why(error, complaints)
+                self.problem = _why(error, complaints, self._redact)
                 log.warning("mcp server %s: %s", self.name, self.problem)
                 self._client = None
                 self._set("failed")
@@ -242,26 +244,33 @@ def _cut(text: str) -> str:
     return clean(text)
 
 
-def _words(error: BaseException) -> str:
+def _words(error: BaseException, redact: Callable[[str], str]) -> str:
     """What an error says in one line; of an answer that breaks the protocol, the first fault."""
     text = str(error)
     if type(error).__name__ == "ValidationError":  # of pydantic, which the SDK brings along
         _, where, what, *_ = [*text.splitlines(), "", ""]
         text = f"it breaks the protocol: {where}: {what.partition('[')[0]}"
-    return one_line(text)[:LAST_WORDS] or type(error).__name__
+    return _last_words(text, redact) or type(error).__name__
 
 
-def _why(error: BaseException, complaints: TextIO) -> str:
+def _last_words(text: str, redact: Callable[[str], str]) -> str:
+    """Words of a server in one line; a secret is hidden before it could be cut in two."""
+    return one_line(redact(clean(text)))[:LAST_WORDS]
+
+
+def _why(error: BaseException, complaints: TextIO, redact: Callable[[str], str]) -> str:
     """Why a server does not start, with the last line it printed."""
     while isinstance(error, BaseExceptionGroup):
         group = cast(BaseExceptionGroup[BaseException], error)
         error = group.exceptions[0]
-    words = "it did not answer in time" if isinstance(error, TimeoutError) else _words(error)
+    words = _words(error, redact)
+    if isinstance(error, TimeoutError):
+        words = "it did not answer in time"
     if isinstance(error, FileNotFoundError):
         words = f"there is no program {error.filename or ''}".rstrip()
     complaints.seek(0)
     lines = clean(complaints.read(MOST_CHARACTERS)).strip().splitlines()
-    said = f"; it said: {one_line(lines[-1])[:LAST_WORDS]}" if lines else ""
+    said = f"; it said: {_last_words(lines[-1], redact)}" if lines else ""
     return f"{one_line(words)[:LAST_WORDS]}{said}"
 
 

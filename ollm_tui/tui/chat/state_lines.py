@@ -171,13 +171,19 @@ class StateLines:
     def _show_change(self) -> None:
         self._has_changed = False
         conversation = self._chat.opened
-        if conversation is None or conversation is not self._followed:
+        gauge = self._gauge
+        if conversation is None or conversation is not self._followed or gauge is None:
             return
         if self._chat.is_busy:
-            gauge = self._chat.screen.query_one(Gauge)
             gauge.show(conversation.context(), _note(conversation.state))
         else:
             self._count(conversation)
+
+    @property
+    def _gauge(self) -> Gauge | None:
+        """The gauge; None while the program ends, when an answer that is cut off changes the
+        context although its widgets are gone."""
+        return next(iter(self._chat.screen.query(Gauge)), None)
 
     def show_facts(self) -> None:
         """Show title, model, gauge, and whether all is saved."""
@@ -217,9 +223,9 @@ class StateLines:
         """Show what the server measured and an estimate of what came since. The exact count needs
         the model's vocabulary, which is large; it is made where the room becomes scarce."""
         await conversation.prepare()
-        if conversation is not self._chat.opened:
+        gauge, note = self._gauge, _note(conversation.state)
+        if conversation is not self._chat.opened or gauge is None:
             return
-        gauge, note = self._chat.screen.query_one(Gauge), _note(conversation.state)
         gauge.show(conversation.context(), note)
         await conversation.recount()
         if conversation is not self._chat.opened:
@@ -233,7 +239,8 @@ class StateLines:
                 gauge.show(conversation.context(), note)
         if not conversation.tools.is_ready:
             await asyncio.sleep(TOOLS_AFTER_SECONDS)
-        if await conversation.tools.ready() and conversation is self._chat.opened:
+        is_ready = await conversation.tools.ready()
+        if is_ready and conversation is self._chat.opened and self._gauge:
             self._show_names(conversation)
             gauge.show(conversation.context(), note)
         if len(conversation.state):
@@ -247,8 +254,8 @@ class StateLines:
 
     def show_live(self) -> None:
         """Show that more of the answer is in the context now."""
-        if conversation := self._chat.opened:
-            self._chat.screen.query_one(Gauge).show_live(conversation.live_tokens)
+        if (conversation := self._chat.opened) and (gauge := self._gauge):
+            gauge.show_live(conversation.live_tokens)
 
     def show_draft(self) -> None:
         """Show about how many tokens the prompt would add to the context. An edit counts as none:

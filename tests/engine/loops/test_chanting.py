@@ -82,6 +82,18 @@ def test_a_section_under_ever_new_numbers_is_a_chant(heading: str) -> None:
     assert chant_in(numbered(section.replace("log", "log {0}"))) is None
 
 
+@pytest.mark.parametrize("word", ["Attempt", "Try", "Retry", "Iteration", "Round"])
+def test_a_sentence_behind_the_number_of_a_try_is_a_chant(word: str) -> None:
+    tries = word + " {0}: that did not work either, I run it again.\n"
+    assert chant_in(numbered(tries))
+    assert chant_in(numbered(tries.replace("run it", "run it with {0} jobs"))) is None
+
+
+def test_the_number_of_anything_but_a_try_is_content() -> None:
+    assert chant_in(numbered("Room {0}: the window is shut and the light is off.\n")) is None
+    assert chant_in(numbered("Round {0}: Ann wins.\n")) is None
+
+
 def test_the_same_finding_under_heading_after_heading_is_no_chant() -> None:
     assert chant_in(numbered("## File {}\n\nNothing to change.\n\n")) is None
 

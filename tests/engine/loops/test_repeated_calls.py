@@ -88,3 +88,37 @@ def test_the_same_lines_found_by_another_program_are_nothing_new() -> None:
     assert found_in([run(code, lines) for code in (*searches, *searches)])
     others = ("grep -rn load src", "rg save src", "ag open lib", "grep -rn close src")
     assert not found_in([run(code, f"{lines} {n}") for n, code in enumerate((*others, *others))])
+
+
+def test_the_same_places_are_one_find_however_the_search_is_spelled() -> None:
+    lines = "src/a.py:12: def load(path):\nsrc/b.py:3: load(path)"
+    searches = (
+        "grep -rn 'def load' src",
+        "rg --no-heading -n load",
+        "git grep -n 'load(' -- '*.py'",
+        "ag --nogroup 'lo[a]d' src lib",
+        "find . -name '*.py' -exec grep -Hn load {} +",
+        "python find_uses.py --name load",
+    )
+    found = found_in([run(code, lines) for code in searches])
+    assert found and found.type == "repeated-tool"
+    assert "with different arguments and got the same 2 lines" in found.evidence
+    moved = [lines.replace("12", str(12 + n)) for n in range(len(searches))]
+    pairs = zip(searches, moved, strict=True)
+    assert not found_in([run(code, places) for code, places in pairs])
+
+
+def test_the_same_short_words_of_different_commands_are_no_find() -> None:
+    commands = ("make lint", "npm test", "cargo check", "go vet ./...", "tox -q", "ctest")
+    assert not found_in([run(code, "a.py: fine") for code in commands])
+
+
+def test_a_command_that_sleeps_and_looks_may_do_so_twenty_times() -> None:
+    polls: list[Event] = [run("sleep 5; tail -n 1 a.log", "build: still running")] * 21
+    assert not found_in(polls[:20])
+    found = found_in(polls)
+    assert found and found.count == 21
+    grown: list[Event] = [
+        run("sleep 5; tail -n 1 a.log", f"step {n} of 40: still running") for n in range(40)
+    ]
+    assert not found_in(grown)

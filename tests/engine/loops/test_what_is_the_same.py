@@ -129,6 +129,9 @@ def test_similarity_is_at_least_what_difflib_finds(one: str, other: str) -> None
     [
         ("I will look at the file again now.", "I'll look at the file again now.", True),
         ("Attempt 2: it still does not build.", "Attempt 3: it still does not build.", True),
+        ("Step 2: it still does not build.", "Step 3: it still does not build.", True),
+        ("#4. It still does not build.", "#5. It still does not build.", True),
+        ("Step 2: 14 tests fail now.", "Step 3: 12 tests fail now.", False),
         ("**Done.** All is well here.", "Done. All is  well here!", True),
         ("Step 2 of 9 is done now.", "Step 3 of 9 is done now.", False),
         ("The module a.py is fine as it is.", "The module b.py is fine as it is.", False),

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from ollm_tui.bootstrap import open_mcp
 from ollm_tui.core.errors import ToolError
 from ollm_tui.services.mcp.mcp_servers import McpServers
 from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.schema import McpServer
 from tests.conftest import REPOSITORY
 
@@ -135,6 +137,20 @@ async def test_a_server_that_cannot_start_says_why_and_the_others_go_on(tmp_path
         assert "nowhere" in servers.get("missing").problem
         with pytest.raises(ToolError, match="missing cannot be used"):
             await servers.get("missing").call("add", {})
+
+
+async def test_secrets_are_taken_out_of_why_a_server_does_not_start(tmp_path: Path) -> None:
+    code = "import os, sys; sys.exit('.' * 290 + os.environ['KEY'])"
+    entry = McpServer(command=sys.executable, args=("-c", code), env={"KEY": "${MY_TOKEN}"})
+    variables = {"OLLM_HOME": str(tmp_path), "MY_TOKEN": "plugh-xyzzy-plover-4711"}
+    loaded = load_settings(variables, tmp_path, {})
+    given = replace(loaded, settings=replace(loaded.settings, mcp={"tests": entry}))
+    servers = open_mcp(given, variables, Trust(None))
+    assert servers
+    await servers.until_started()
+    problem = servers.get("tests").problem
+    await servers.close()
+    assert "it said: ....." in problem and "plugh" not in problem
 
 
 async def test_only_the_tools_the_settings_name_are_taken(tmp_path: Path) -> None:

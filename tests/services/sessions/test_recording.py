@@ -167,7 +167,7 @@ async def test_files_taken_away_by_hand_are_written_again(layout: StoreLayout, h
 
 
 async def test_a_session_that_cannot_be_written_yet_is_continued_in_memory(
-    layout: StoreLayout,
+    layout: StoreLayout, caplog: pytest.LogCaptureFixture
 ) -> None:
     begin(SessionStore(layout), NAME, user_message("m1"))
     with layout.journal(NAME).open("ab") as journal:
@@ -180,6 +180,8 @@ async def test_a_session_that_cannot_be_written_yet_is_continued_in_memory(
         await recorder.record(added(user_message("m3")))
         failures = [each for each in events if isinstance(each, SaveFailed)]
         assert [each.unsaved for each in failures] == [1, 2]
+        (logged,) = [each for each in caplog.records if "not saved" in each.message]
+        assert logged.message.startswith("1 records not saved: ") and logged.exc_info is None
         layout.quarantine(NAME).rmdir()
         await recorder.record(added(user_message("m4")))
         assert [each for each in events if isinstance(each, SaveResumed)] == [SaveResumed(3)]

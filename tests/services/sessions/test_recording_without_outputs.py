@@ -139,6 +139,15 @@ async def test_our_own_words_about_a_call_are_kept(tmp_path: Path) -> None:
     assert state["no"] == refused and state.tool_calls == [call]
 
 
+async def test_what_only_the_user_was_shown_is_not_kept_either(tmp_path: Path) -> None:
+    library = library_at(tmp_path)
+    call = ToolCall("c", "list", {}, ToolResult("", WHOLE), AT)
+    library.add(SessionState(empty_session("two")).session())
+    library.record("two", lambda _: [ToolCallAdded(at=AT, tool_call=call)])
+    assert outputs_in(everything_in(tmp_path)) == []
+    assert library.load("two").state.tool_calls[0].result.size == len(WHOLE)
+
+
 @pytest.mark.parametrize(
     ("output", "note"),
     (
@@ -150,6 +159,8 @@ async def test_our_own_words_about_a_call_are_kept(tmp_path: Path) -> None:
             "[output not kept: 3 bytes, sha256:7692c3ad3540…]\n[exit 1 · 3 ms]",
         ),
         ("one\n[not ours]", "[output not kept: 14 bytes, sha256:"),
+        ('["guppy", "tetra"]', "[output not kept: 18 bytes, sha256:"),
+        ("[output not kept: a guppy]", "[output not kept: 26 bytes, sha256:"),
     ),
 )
 def test_a_note_has_the_size_the_hash_and_how_a_command_ended(output: str, note: str) -> None:
