@@ -167,6 +167,7 @@ class Prompt(KillingArea):
     def restore(self, draft: str) -> None:
         """Show a text that was kept as a draft."""
         self._walk.leave()
+        self._is_unseen = self._is_untouched = False
         self.put(*from_draft(draft))
 
     def restore_unseen(self, draft: str) -> None:

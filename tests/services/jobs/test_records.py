@@ -114,7 +114,8 @@ def test_a_job_that_outlived_its_program_is_ended(tmp_path: Path) -> None:
     ending.wait()
     (settled,) = reconcile(records)
     assert (settled.status, settled.note) == ("killed", ENDED_NOW)
-    assert left.wait() == -signal.SIGKILL
+    # Where the sleep it waits for dies first, the shell may still tell so before it dies itself.
+    assert left.wait() in (-signal.SIGKILL, 128 + signal.SIGKILL)
     assert reconcile(records) == []
 
 

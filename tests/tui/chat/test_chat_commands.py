@@ -546,6 +546,7 @@ async def test_a_session_has_its_own_temperature_thinking_and_system_prompt(
         await slash(app, pilot, "/system")
         assert prompt(app).text == "/system Speak like a pirate."
         await pilot.press("ctrl+c")
+        await chat(app).drafts.flush()  # else it would stand in the prompt of the next one
     asked = model.requests[-1]
     assert asked.temperature == 0.3 and asked.thinking == "high"
     assert asked.messages[0].text.startswith("Speak like a pirate.")

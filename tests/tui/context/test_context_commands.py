@@ -73,9 +73,10 @@ async def test_slash_context_export_writes_the_prompt(open_app: OpenApp) -> None
 async def test_slash_context_with_something_else_says_what_there_is(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/context exports")
-        assert "show, export FILE, add, project, remove, list, refresh, clear, or nothing" in state(
-            app
+        there_is = (
+            "show, export FILE, add, project, remove, list, refresh, clear, snapshot, or nothing"
         )
+        assert there_is in state(app)
 
 
 # Marks
