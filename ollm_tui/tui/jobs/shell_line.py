@@ -150,7 +150,13 @@ class ShellLine:
             self._foreground[job.session_id] = job.id
         self._stream.begin(job)
         await self._stream.show(job.id)
+        if not (job.running or job.background) and self._shares:
+            await self._share(job)  # it has ended before anybody could wait for it
         self._chat.lines.show_state()
+
+    @property
+    def _shares(self) -> bool:
+        return self._chat.app.loaded.settings.context.share_command_output
 
     def stop(self) -> bool:
         """Stop the foreground command, the second time by force; returns whether there is one."""
@@ -236,7 +242,7 @@ class ShellLine:
         self._forget(job.id)
         await self._stream.show(job.id)
         self.show()
-        if was_waited_for and self._chat.app.loaded.settings.context.share_command_output:
+        if was_waited_for and self._shares:
             await self._share(job)
         if was_waited_for:
             self._chat.lines.show_state()
