@@ -30,15 +30,19 @@ from bench import (
     redaction,
     sandbox,
     screen_callbacks,
+    screen_codex,
     screen_compression,
+    screen_conversations,
     screen_idle,
     screen_keys,
+    screen_memory,
     screen_opening,
     screen_start,
     screen_streaming,
     search,
     snapshots,
     startup,
+    sync,
     tool_calls,
 )
 from bench.measure import Outcome, table
@@ -46,6 +50,7 @@ from bench.measure import Outcome, table
 BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "startup": startup.main,
     "listing": listing.main,
+    "sync": sync.main,
     "many_sessions": many_sessions.main,
     "recording": recording.main,
     "questions": questions.main,
@@ -71,7 +76,10 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "screen_keys": screen_keys.main,
     "screen_callbacks": screen_callbacks.main,
     "screen_compression": screen_compression.main,
+    "screen_conversations": screen_conversations.main,
+    "screen_codex": screen_codex.main,
     "screen_idle": screen_idle.main,
+    "screen_memory": screen_memory.main,
 }
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.answer_server import MODEL
+from bench.answer_server import MODEL, WINDOW
 from bench.reference_apps import READY
 from bench.scratch_home import OLLM, PYTHON, REPOSITORY, environment
 from bench.terminal_program import Program, TerminalProgram
 
 OLLM_READY = "Type a message"
 """How the placeholder of the prompt begins."""
+CODEX_READY = "OpenAI Codex"
 NO_SERVER = "http://127.0.0.1:9"
 
 
@@ -38,6 +41,28 @@ def minimal(home: Path) -> Program:
 def plain_lines(home: Path, url: str) -> Program:
     """The least program that shows an answer as it comes."""
     return _reference(home, "plain_lines", url)
+
+
+def codex(home: Path, url: str, *arguments: str) -> Program | None:
+    """The same kind of program in Rust, from npm's @openai/codex; None where it is not installed.
+
+    `CODEX` may name its binary, which is quicker than the script that npm puts on the path.
+    """
+    command = os.environ.get("CODEX") or shutil.which("codex")
+    if command is None:
+        return None
+    place = home / "codex"
+    place.mkdir(exist_ok=True)
+    (place / "config.toml").write_text(
+        f'model = "{MODEL}"\nmodel_provider = "bench"\nmodel_context_window = {WINDOW}\n'
+        'approval_policy = "never"\nsandbox_mode = "read-only"\n'
+        "check_for_update_on_startup = false\n"
+        f'[model_providers.bench]\nname = "bench"\nbase_url = "{url}/v1"\n'
+        'wire_api = "responses"\nsupports_websockets = false\n'
+        f'[projects."{home}"]\ntrust_level = "trusted"\n'
+    )
+    surroundings = {**environment(home), "CODEX_HOME": str(place)}
+    return Program((command, *arguments), surroundings, CODEX_READY, "\x03\x03")
 
 
 def _reference(home: Path, name: str, *arguments: str) -> Program:

@@ -135,7 +135,8 @@ def _not_first(history: HistorySearch, said: Sequence[Said]) -> int:
     """Look for three words that stand together in a message: what has them must come first."""
     random, missed = Random(5), 0
     for _ in range(EXACT):
-        words = re.findall(r"[A-Za-z]{4,}", random.choice(said).text)
+        parts = re.findall(r"[^\W_]+", random.choice(said).text)
+        words = [part for part in parts if len(part) >= 4 and part.isascii() and part.isalpha()]
         if len(words) < 3:
             continue
         at = random.randrange(len(words) - 2)

@@ -58,12 +58,12 @@ def sample_session(messages: int, characters: int = MESSAGE_CHARACTERS) -> Sessi
     )
 
 
-def fill_store(home: Path, sessions: int) -> None:
+def fill_store(home: Path, sessions: int, messages: int = 4) -> None:
     """Put small sessions into a store, unsynced and unknown to the index: thousands in seconds."""
     layout = StoreLayout(home / "sessions")
     make_directory(layout.sessions)
     for _ in range(sessions):
-        session = sample_session(4, characters=200)
+        session = sample_session(messages, characters=200)
         side_files = SideFiles(layout.side_files(session.session_id))
         chunks = session_chunks(session, side_files)
         layout.session(session.session_id).write_bytes(b"".join(chunks))

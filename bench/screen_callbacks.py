@@ -53,6 +53,7 @@ def main() -> list[Outcome]:
         surroundings = {**environment(home), "PYTHONPATH": str(REPOSITORY)}
         with TerminalProgram(Program(command, surroundings, OLLM_READY), home, SIZE) as terminal:
             terminal.wait_until_ready()
+            report.write_text("")  # before there is a prompt nobody types; screen_start has that
             terminal.settled()
             collections: list[float] = [0]
             first, again = [_longest(report, "opening", collections)], [0.0]

@@ -32,7 +32,7 @@ def main() -> list[Outcome]:
     with scratch_home() as home, AnswerServer() as server:
         configure(home, server.url)
         with opened(ollm(home), home) as terminal:
-            idle, _ = _echo(terminal)
+            idle, _ = echo(terminal)
             terminal.type("\x15")
             terminal.settled()
             terminal.type("mixed text\r")
@@ -40,21 +40,21 @@ def main() -> list[Outcome]:
             streaming = Thread(target=server.stream, args=(tokens, PER_SECOND))
             streaming.start()
             time.sleep(1)
-            busy, lost = _echo(terminal)
+            busy, lost = echo(terminal)
             streaming.join()
             server.end()
             terminal.settled()
     for name, times in (("at rest", idle), ("while streaming", busy)):
-        print(f"{name}: p50 {milliseconds(median(times))}, p95 {milliseconds(_p95(times))}")
+        print(f"{name}: p50 {milliseconds(median(times))}, p95 {milliseconds(p95(times))}")
     return [
         Outcome(TYPICAL, median(busy) / median(idle)),
-        Outcome(SLOW, (_p95(busy) - _p95(idle)) / FRAME_SECONDS),
+        Outcome(SLOW, (p95(busy) - p95(idle)) / FRAME_SECONDS),
         Outcome(LOST, lost),
     ]
 
 
-def _echo(terminal: TerminalProgram) -> tuple[list[float], int]:
-    """The seconds of every key that was seen, and how many were not."""
+def echo(terminal: TerminalProgram) -> tuple[list[float], int]:
+    """Type letters; the seconds of every key that was seen, and how many were not."""
     pressed: list[tuple[float, Future[Moment]]] = []
     for letter in LETTERS[:KEYS]:
         seen = terminal.expect(letter)
@@ -65,5 +65,6 @@ def _echo(terminal: TerminalProgram) -> tuple[list[float], int]:
     return times, KEYS - len(times)
 
 
-def _p95(times: list[float]) -> float:
+def p95(times: list[float]) -> float:
+    """The time that 19 of 20 keys stay below."""
     return quantiles(times, n=20)[18]

@@ -15,7 +15,11 @@ ROUNDS = 15
 MINIMAL = "a minimal Textual app with a TextArea"
 SHOWN = Promise("starting until the prompt is drawn, CPU", MINIMAL, 1.4)
 ECHOED = Promise("starting until the first key is echoed, CPU", MINIMAL, 1.4)
-PROMISES = (SHOWN, ECHOED)
+SHOWN_WIDE = Promise("starting with the sidebar until the prompt is drawn, CPU", MINIMAL, 1.4)
+ECHOED_WIDE = Promise("starting with the sidebar until the first key is echoed, CPU", MINIMAL, 1.4)
+PROMISES = (SHOWN, ECHOED, SHOWN_WIDE, ECHOED_WIDE)
+NARROW, WIDE = (80, 24), (120, 40)
+"""Without the sidebar and with it, as it comes by itself."""
 KEY = "Ж"
 """Stands nowhere on the screen."""
 
@@ -37,6 +41,8 @@ def main() -> list[Outcome]:
             {
                 "minimal": partial(_start, minimal(home), home),
                 "ollm": partial(_start, ollm(home), home),
+                "minimal, wide": partial(_start, minimal(home), home, WIDE),
+                "ollm, wide": partial(_start, ollm(home), home, WIDE),
                 "ollm with a settings file": partial(_start, ollm(configured), configured),
             },
             ROUNDS,
@@ -49,14 +55,17 @@ def main() -> list[Outcome]:
             f"{milliseconds(start.ended)} when it has ended"
         )
     floor, full = least["minimal"], least["ollm"]
+    wide_floor, wide = least["minimal, wide"], least["ollm, wide"]
     return [
         Outcome(SHOWN, full.shown / floor.shown),
         Outcome(ECHOED, full.echoed / floor.echoed),
+        Outcome(SHOWN_WIDE, wide.shown / wide_floor.shown),
+        Outcome(ECHOED_WIDE, wide.echoed / wide_floor.echoed),
     ]
 
 
-def _start(program: Program, home: Path) -> Start:
-    with TerminalProgram(program, home) as terminal:
+def _start(program: Program, home: Path, size: tuple[int, int] = NARROW) -> Start:
+    with TerminalProgram(program, home, size) as terminal:
         shown = terminal.wait_until_ready()
         echoed = terminal.type_until(KEY, KEY)
         wall = echoed.wall - terminal.begun

@@ -153,11 +153,11 @@ class TerminalProgram:
 
     def status(self, field: str) -> int:
         """A number of /proc/PID/status: VmRSS and VmHWM in kB, voluntary_ctxt_switches."""
-        for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines():
-            name, _, value = line.partition(":")
-            if name == field:
-                return int(value.split()[0])
-        raise KeyError(field)
+        return _status(self._process.pid, field)
+
+    def children_memory(self) -> int:
+        """The kB of memory of its children."""
+        return sum(_status(pid, "VmRSS") for pid in _descendants(self._process.pid))
 
     def _set_size(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -195,6 +195,14 @@ def _visible(text: str) -> tuple[str, str]:
     if start >= 0 and not _ESCAPE.match(text, start):
         return _ESCAPE.sub("", text[:start]), text[start:]
     return _ESCAPE.sub("", text), ""
+
+
+def _status(pid: int, field: str) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == field:
+            return int(value.split()[0])
+    raise KeyError(field)
 
 
 def _stat(pid: int) -> list[str]:

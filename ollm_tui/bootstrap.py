@@ -85,8 +85,18 @@ def open_workspace(
     trust = Trust(places.home, writes=not is_ephemeral)
     hooks = open_hooks(loaded, environ, trust) if settings.hooks else None
     workspace = Workspace(
-        settings, recording, library, providers, places.project, counters, trust, hooks
+        settings,
+        recording,
+        library,
+        providers,
+        places.project,
+        counters,
+        trust,
+        hooks,
+        places.home,
     )
+    if writes and not is_ephemeral:
+        _begin_sync(workspace, settings, environ)
     if open_jobs:
         workspace.tool_setup = ToolSetup(
             settings=settings,
@@ -104,6 +114,17 @@ def open_workspace(
         if host := providers.extensions:
             workspace.events.subscribe(host.hear)
     return workspace
+
+
+def _begin_sync(workspace: Workspace, settings: Settings, environ: Mapping[str, str]) -> None:
+    """Sync by itself, where a remote is set."""
+    if not settings.sync.remote or not settings.sync.automatic:
+        return
+    from ollm_tui.services.sync.background_sync import BackgroundSync
+
+    workspace.sync = BackgroundSync(environ)
+    workspace.events.subscribe(workspace.sync.hear)
+    workspace.sync.begin()
 
 
 def open_extensions(settings: Settings, environ: Mapping[str, str]) -> ExtensionHost | None:
@@ -248,7 +269,7 @@ class Providers:
             return added
         if name not in self.names():
             known = ", ".join(self.names())
-            raise UsageError(f"there is no provider {name!r}", f"there are: {known}")
+            raise UsageError(f"no provider {name!r}", f"available: {known}")
         if name not in self._made:
             # In a thread, because its key may come from a command or from a keyring that asks.
             self._made[name] = await asyncio.to_thread(self._make, name)
@@ -258,7 +279,7 @@ class Providers:
         """Have a provider of Bedrock answer in another region. UsageError for any other one."""
         settings = self._settings.providers.get(name, ProviderSettings())
         if name not in self.names() or settings.kind_for(name) != "bedrock":
-            raise UsageError(f"{name!r} has no region", "those of the kind bedrock have one")
+            raise UsageError(f"{name!r} has no region", "only bedrock providers have one")
         self._regions[name] = region
         if made := self._made.pop(name, None):
             await made.close()
@@ -318,9 +339,9 @@ class Providers:
             if candidate is other_than or not await _has(candidate, model):
                 continue
             if not self._is_here(name):
-                away = f"only {name} has {model!r}, which is not on this machine"
+                away = f"{model!r} is only on {name}, which is not on this machine"
                 raise ModelMissing(
-                    away, f"name it too: --provider {name}, or /model {name}/{model}"
+                    away, f"name the provider: --provider {name}, or /model {name}/{model}"
                 )
             return candidate
         raise ModelMissing(f"no provider has a model {model!r}", "ollm models list")
@@ -385,9 +406,7 @@ class _Plan(NamedTuple):
         usual = USUAL_VARIABLES[kind]
         found = next((self.environ[name] for name in usual if self.environ.get(name)), None)
         if not found:
-            raise AuthFailed(
-                f"{self.name} needs a key", f"put it into the environment variable {usual[0]}"
-            )
+            raise AuthFailed(f"{self.name} needs a key", f"set the environment variable {usual[0]}")
         return found
 
     def card(self, kind: str) -> FindCard:
@@ -492,7 +511,7 @@ def _azure(plan: _Plan) -> Provider:
     settings = plan.settings
     if settings.base_url is None:
         raise Unavailable(
-            f"provider {plan.name} has no baseUrl", "it is https://NAME.openai.azure.com"
+            f"provider {plan.name} has no baseUrl", "use https://NAME.openai.azure.com"
         )
     address = settings.base_url.rstrip("/").removesuffix("/openai") + "/openai"
     version = settings.api_version or AZURE_VERSION
@@ -517,7 +536,7 @@ def _openai(plan: _Plan) -> Provider:
     if base_url is None and plan.name != "openai":
         raise Unavailable(
             f"provider {plan.name} has no baseUrl",
-            "add it to your settings; ollm config path says where they are",
+            "add it to your settings (ollm config path shows where)",
         )
     is_official = base_url is None or plan.settings.host in OPENAI_HOSTS
     if plan.settings.api == "responses" or (plan.settings.api == "auto" and is_official):

@@ -25,6 +25,7 @@ from ollm_tui.core.events import (
     Prepared,
     PromptCut,
     PromptTooLong,
+    Queued,
     ReasoningArrived,
     ReplyStarted,
     SaveFailed,
@@ -92,7 +93,7 @@ async def length_notice(conversation: Conversation) -> str:
     if not await conversation.became_long():
         return ""
     items = counted(len(conversation.state), "item")
-    return f"this session has {items} (retention.maxItems); it goes on here"
+    return f"this session has {items} (retention.maxItems); continuing here"
 
 
 def context_tree(view: ContextView) -> dict[str, Any]:
@@ -157,6 +158,8 @@ class Headless:
                 self._session_id = event.session_id
             case Prepared():
                 self._show_progress(event)
+            case Queued():
+                pass  # here nobody else asks
             case TextArrived():
                 self._clear_progress()
                 if self._output == "text":
@@ -199,7 +202,7 @@ class Headless:
             case ToolFinished() if event.result.is_error:
                 self._complain(f"{event.result.name}: {event.result.content}")
             case ModelNudged():
-                self._complain(f"the model {event.found.evidence}; it was told so")
+                self._complain(f"the model {event.found.evidence}; telling it so")
             case _:
                 pass  # nobody can be asked here; a loop is followed by a failure, which is printed
 
@@ -223,7 +226,7 @@ class Headless:
             self._print_json(self._answer_tree(message, failure))
         self._end_line()
         if message and message.status == "length":
-            self._complain("the answer was cut at the output limit", "ask it to go on")
+            self._complain("the answer was cut at the output limit", "ask the model to continue")
         if failure:
             self._complain(failure.error, failure.hint)
 

@@ -24,6 +24,9 @@ LEFT_OUT = (
     " (make test-long, make gates)"
 )
 
+NAME_LENGTH = 60
+"""What the name of a case shows of a text."""
+
 SAME_EXAMPLES = bool(os.environ.get("OLLM_SAME_EXAMPLES"))
 """Whether Hypothesis takes the same examples each time, to compare two versions by hand."""
 
@@ -40,9 +43,12 @@ def runs(usual: int, *, of_gate: int) -> int:
     return max(1, round(of_gate * GATES)) if GATES else usual
 
 
+PROMISED_EXAMPLES = int(os.environ.get("OLLM_EXAMPLES", "100"))
+"""How many examples a numbered property is tried with."""
+
 settings.register_profile(
     "ollm",
-    max_examples=int(os.environ.get("OLLM_EXAMPLES", "100")),
+    max_examples=PROMISED_EXAMPLES if LONG else min(40, PROMISED_EXAMPLES),
     # Said here because Hypothesis would otherwise choose by itself when it finds CI set.
     derandomize=SAME_EXAMPLES,
     # A failure that is seen once can be repeated and kept, also where no database is kept.
@@ -57,6 +63,9 @@ settings.register_profile(
     database=None,
 )
 settings.load_profile("ollm")
+
+promised = settings(max_examples=PROMISED_EXAMPLES)
+"""Decorates a numbered property, which is tried as often in every run."""
 
 # A shell that starts this in the background has Ctrl+C ignored, and every program of the tests
 # would inherit that.
@@ -85,6 +94,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=_is_short)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by the beginning of a long text: a name goes to and fro between the workers."""
+    if isinstance(val, str | bytes) and len(val) > NAME_LENGTH:
+        return f"{val[:NAME_LENGTH]!r}..."
+    return None  # as pytest names it
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

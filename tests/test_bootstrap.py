@@ -104,7 +104,7 @@ async def test_an_ollama_that_does_not_answer_is_named_and_found_again(home: Pat
         chooser = ModelChooser(Settings(), providers, offer_seconds=0.1)
         choice = await chooser.choose(None, None)
         assert choice.reason == (
-            f"Ollama did not answer within 0.1 s; {DEFAULT_MODEL} on embedded answers"
+            f"Ollama did not answer within 0.1 s; using {DEFAULT_MODEL} on embedded"
         )
         assert await chooser.came_back("ollama") is None
         server.awake.set()
@@ -127,7 +127,8 @@ async def test_what_would_be_sent_where_is_known_without_a_key(open_providers: O
     chooser = ModelChooser(settings, open_providers(providers=settings.providers))
     assert await chooser.destination("locked", "m") == "api.example.com"
     assert await chooser.destination("embedded", None) is None
-    assert await chooser.destination(None, "no-such-model") is None
+    with pytest.raises(ModelMissing, match="no-such-model"):
+        await chooser.destination(None, "no-such-model")
 
 
 async def test_an_absent_ollama_is_asked_once(open_providers: Open) -> None:
@@ -177,8 +178,8 @@ async def test_a_hosted_provider_that_is_all_there_is_set_up_says_how_to_use_it(
     settings = Settings(providers=HOSTED)
     chooser = ModelChooser(settings, open_providers(providers=HOSTED))
     assert (await chooser.choose(None, None)).reason == (
-        f"{DEFAULT_MODEL} on embedded answers; cloud is not on this machine: "
-        "provider: cloud in your settings uses it, or F7"
+        f"using {DEFAULT_MODEL} on embedded; cloud is not on this machine "
+        "(set provider: cloud, or F7)"
     )
     assert not (await chooser.choose("embedded", None)).reason
     both = Settings(providers={**HOSTED, "ollama": ProviderSettings()})
@@ -192,9 +193,9 @@ async def test_a_model_that_only_a_hosted_provider_has_needs_its_name_too(home: 
         away = server.url.replace("127.0.0.1", "0x7f000001")
         settings = Settings(providers={"away": ProviderSettings(base_url=f"{away}/v1")})
         providers = Providers(settings, {"OLLAMA_HOST": NOBODY}, home / "models")
-        with pytest.raises(ModelMissing, match="only away has 'm-1'") as caught:
+        with pytest.raises(ModelMissing, match="'m-1' is only on away") as caught:
             await providers.select(None, "m-1")
-        assert caught.value.hint == "name it too: --provider away, or /model away/m-1"
+        assert caught.value.hint == "name the provider: --provider away, or /model away/m-1"
         chooser = ModelChooser(settings, providers)
         assert await chooser.named("away/m-1", None) == ("away", "m-1")
         assert await chooser.named("m-1", await providers.get("away")) == ("away", "m-1")

@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from ollm_tui.core.provider import ChatRequest, TextDelta
+from ollm_tui.core.provider import ChatRequest, ModelInfo, TextDelta
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.jobs.session_jobs import SessionJobs
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.plain.chat import PlainChat
 from ollm_tui.plain.commands import COMMANDS
-from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.providers.scripted import MODEL, Scripted, Step
 from ollm_tui.settings.schema import Settings
 from tests.engine.conftest import OpenWorkspace, open_workspace, workspace_on
 from tests.engine.tools.test_tools_in_a_turn import Echo, call, equipped, looping
+from tests.tui.conftest import jobs_on
 
 __all__ = ["open_workspace"]
 
@@ -122,6 +123,20 @@ async def test_a_word_after_a_slash_that_is_no_command_is_not_sent(around: Aroun
     assert [each.text for each in around.conversation.state.branch()][::2] == ["/etc is a folder"]
 
 
+async def test_the_list_of_models_marks_the_used_one_and_those_to_download(
+    open_workspace: OpenWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def models(_: Scripted) -> tuple[ModelInfo, ...]:
+        return (ModelInfo(name=MODEL), ModelInfo(name="larger", installed=False))
+
+    monkeypatch.setattr(Scripted, "list_models", models)
+    workspace = await open_workspace(Scripted(repeating))
+    conversation = await workspace.begin()
+    printed = await chat(Around(conversation, workspace), "/model")
+    assert f"* {MODEL}  (scripted)\n" in printed
+    assert "  larger  (scripted, not downloaded)\n" in printed
+
+
 async def test_help_names_every_command(around: Around) -> None:
     printed = await chat(around, "/help")
     assert all(f"/{command.name}" in printed for command in COMMANDS)
@@ -132,6 +147,19 @@ async def test_a_file_that_is_named_goes_along(around: Around, home: Path) -> No
     (home / "notes.txt").write_text("the moon is round")
     printed = await chat(around, "read @notes.txt, and mail me@example.org")
     assert "the moon is round" in printed
+
+
+async def test_a_command_of_your_own_is_sent_after_a_yes_to_what_it_runs(
+    around: Around, home: Path
+) -> None:
+    (home / "commands").mkdir(parents=True)
+    (home / "commands" / "count.md").write_text("Look: !`echo $((6 * 7)) $1`")
+    around.jobs = jobs_on(home)
+    printed = await chat(around, "/count apples", "no", "/count pears", "yes", "/help")
+    await around.jobs.close()
+    assert "Nothing sent." in printed and "42 apples" not in printed
+    assert "$ echo $((6 * 7)) pears" in printed and "42 pears" in printed
+    assert "/count" in printed.partition("/help")[2]
 
 
 async def test_sessions_are_left_listed_and_opened_again(around: Around) -> None:

@@ -12,7 +12,7 @@ import signal
 import stat
 import sys
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -72,9 +72,9 @@ def run(arguments: Namespace) -> int:
     asked = _asked(arguments)
     prompt = asked.text if asked else None
     if arguments.resume == "" and (asked or arguments.plain or not _is_terminal()):
-        raise UsageError("--resume needs an ID here", "ollm sessions list")
+        raise UsageError("--resume needs an ID with -p or a pipe", "ollm sessions list")
     if arguments.follow is not None and (asked or arguments.question or not _is_terminal()):
-        raise UsageError("--follow shows a session on a full screen", "without a question or -p")
+        raise UsageError("--follow works on the full screen only", "leave out the question and -p")
     loaded = shut_out_others(read_settings())
     start_logging(loaded.locations.home, debug=arguments.debug)
     plain = arguments.plain or loaded.settings.ui.plain or not _is_terminal()
@@ -174,7 +174,7 @@ async def _one_screen(loaded: Loaded, arguments: Namespace) -> OllmApp:
             raise app.failure
         return app
     finally:
-        await background.close(app.conversation)
+        await background.close(app.conversations)
 
 
 class _Background:
@@ -231,19 +231,18 @@ class _Background:
         from ollm_tui.bootstrap import open_session_jobs
 
         if not self._writes:
-            raise UsageError("this window is read-only", "run it in another one")
+            raise UsageError("this window is read-only", "use another one")
         if self._jobs is None:
             self._jobs = open_session_jobs(self._loaded, os.environ, ephemeral=self._ephemeral)
         return self._jobs
 
-    async def close(self, conversation: Conversation | None) -> None:
+    async def close(self, conversations: Sequence[Conversation]) -> None:
         if self._jobs:
             await self._jobs.close()  # first: what they did is recorded in the conversation
         if self._workspace is None:
             return
         try:
-            if conversation:
-                await _close(self._workspace, conversation)
+            await _close(self._workspace, conversations)
         finally:
             await self._workspace.close()
             if self._events:
@@ -283,7 +282,8 @@ async def _conversation(
         background.conversation = conversation
         yield background, conversation, problems
     finally:
-        await background.close(background.conversation)
+        opened = background.conversation
+        await background.close([opened] if opened else [])
 
 
 def _tell_about_hook(notice: HookNotice) -> None:
@@ -294,14 +294,15 @@ def _tell_about_extension(words: str) -> None:
     sys.stderr.write(f"ollm: {visible(words)}\n")
 
 
-async def _close(workspace: Workspace, conversation: Conversation) -> None:
-    """Close a conversation and clean up old sessions. StoreError if something is left unsaved."""
-    await conversation.close()
-    if conversation.unsaved:
-        raise StoreError(
-            f"{conversation.unsaved} records could not be saved", "ollm doctor looks for causes"
-        )
-    await _clean_up(workspace, conversation)
+async def _close(workspace: Workspace, conversations: Sequence[Conversation]) -> None:
+    """Close all conversations and clean up old sessions. StoreError if something is left
+    unsaved."""
+    for conversation in conversations:
+        await conversation.close()
+    if unsaved := sum(each.unsaved for each in conversations):
+        raise StoreError(f"{unsaved} records could not be saved", "ollm doctor finds out why")
+    if conversations:
+        await _clean_up(workspace, frozenset(each.session_id for each in conversations))
 
 
 async def _answer(
@@ -314,7 +315,7 @@ async def _answer(
     front.context = conversation.context
     code = await front.show(turn)
     if notice := await length_notice(conversation):
-        sys.stderr.write(f"ollm: {notice} (without -c a new session begins)\n")
+        sys.stderr.write(f"ollm: {notice} (without -c a new session starts)\n")
     return code
 
 
@@ -359,19 +360,19 @@ async def _equipped(
 
 async def _session_to_continue(workspace: Workspace, arguments: Namespace) -> str | None:
     if (arguments.resume or arguments.continue_latest) and arguments.ephemeral:
-        raise UsageError("--ephemeral keeps nothing, so there is nothing to continue", "drop one")
+        raise UsageError("--ephemeral cannot continue a session", "drop one")
     if wanted := arguments.resume or arguments.follow:
         return await workspace.find(wanted)
     if arguments.continue_latest or arguments.follow is not None:
         latest = await workspace.latest()
         if latest is None:
-            raise UsageError("there is no session to continue", 'begin one with: ollm -p "Hello"')
+            raise UsageError("no session to continue", 'start one with ollm -p "Hello"')
         return latest
     return None
 
 
-async def _clean_up(workspace: Workspace, conversation: Conversation) -> None:
-    moved = await workspace.enforce_retention(frozenset({conversation.session_id}))
+async def _clean_up(workspace: Workspace, spare: frozenset[str]) -> None:
+    moved = await workspace.enforce_retention(spare)
     if moved:
         what = counted(len(moved), "session")
         sys.stderr.write(f"ollm: {what} moved to the trash (ollm sessions trash list)\n")
@@ -405,7 +406,7 @@ def _piped_text() -> str:
         return ""
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         if not select.select([number], [], [], PIPE_SECONDS)[0]:
-            sys.stderr.write("ollm: nothing came from stdin; going on without it\n")
+            sys.stderr.write("ollm: no input on stdin; continuing without it\n")
             return ""
     elif not stat.S_ISREG(mode):
         return ""

@@ -24,9 +24,9 @@ from ollm_tui.settings.warning import dotted, printable
 HIDDEN = "***"
 """Stands for a value that may be a secret."""
 _STANDING = {
-    True: "you trusted it, so these count",
-    False: "you said never, so these do not count",
-    None: "not trusted yet, so these do not count; open ollm in this folder to decide",
+    True: "trusted, in effect",
+    False: "not trusted, ignored",
+    None: "not trusted yet, ignored; open ollm in this folder to decide",
 }
 """What the user's answer about a project's settings means for what they would change."""
 _PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -95,7 +95,7 @@ def _problems_of_the_screen(loaded: Loaded) -> list[str]:
     _, problems = check_keymap(settings.keymap)
     if settings.ui.theme not in (AUTOMATIC, *theme_names()):
         known = ", ".join(theme_names())
-        problems.append(f"ui.theme: there is no theme {settings.ui.theme!r}; there are: {known}")
+        problems.append(f"ui.theme: no theme {settings.ui.theme!r}; available: {known}")
     return problems
 
 

@@ -76,16 +76,16 @@ def _versions() -> Iterator[Finding]:
         yield Finding("versions", True, f"llama.cpp by xllamacpp {version('xllamacpp')}")
     except PackageNotFoundError:
         hint = "pip install 'ollm-tui[local]'"
-        yield Finding("versions", False, f"no engine for embedded models ({hint})")
+        yield Finding("versions", False, f"engine for embedded models not installed ({hint})")
 
 
 def _git() -> Iterator[Finding]:
     from ollm_tui.services.files.git_program import GitProgram
 
     if GitProgram(os.environ).is_installed:
-        yield Finding("git", True, "git lists the files of projects")
+        yield Finding("git", True, "available")
     else:
-        without = "without git, .gitignore is read by pathspec, which differs in rare cases"
+        without = "git not found: .gitignore rules are approximated"
         yield Finding("git", True, f"{without} (install git)")
 
 
@@ -93,7 +93,7 @@ def _settings(loaded: Loaded) -> Iterator[Finding]:
     for warning in loaded.warnings:
         yield Finding("settings", False, str(warning))
     if not loaded.warnings:
-        yield Finding("settings", True, f"nothing wrong in {loaded.locations.user_config}")
+        yield Finding("settings", True, f"no problems in {loaded.locations.user_config}")
     if loaded.project and loaded.project.notice:
         yield Finding("settings", loaded.project.awaits_answer, loaded.project.notice)
 
@@ -103,18 +103,16 @@ def _home(home: Path) -> Iterator[Finding]:
         yield Finding("home", True, f"{home} does not exist yet")
         return
     if not os.access(home, os.W_OK | os.X_OK):
-        yield Finding("home", False, f"{home} cannot be written: nothing will be saved")
+        yield Finding("home", False, f"{home} is not writable: nothing will be saved")
         return
     others = home.stat().st_mode & 0o077
     text = f"{home}, {_free(home)} free"
-    yield Finding(
-        "home", not others, text + (" (others can look into it: chmod 700)" * bool(others))
-    )
+    yield Finding("home", not others, text + (" (readable by others: chmod 700)" * bool(others)))
 
 
 def _jobs() -> Iterator[Finding]:
     if not can_hold_detached():
-        text = "on this system, a program that detaches itself from its command outlives it"
+        text = "detached programs outlive their command on this system"
         yield Finding("jobs", True, text)
 
 
@@ -138,9 +136,7 @@ def _store(library: SessionLibrary) -> Iterator[Finding]:
     read = f"{counted(len(names), 'session')}, {counted(messages, 'message')} read"
     yield Finding("sessions", True, read)
     library.catalogue.summaries()  # brings the index up to date
-    yield Finding(
-        "sessions", True, f"the index is up to date, {len(library.trashed())} in the trash"
-    )
+    yield Finding("sessions", True, f"index up to date, {len(library.trashed())} in the trash")
 
 
 def _providers(loaded: Loaded) -> Iterator[Finding]:
@@ -186,9 +182,9 @@ def _repair(library: SessionLibrary, session: str) -> int:
         new = repair(library, name)
         if new is None:
             failed += 1
-            sys.stderr.write(f"ollm: nothing could be read of {name}; its files are untouched\n")
+            sys.stderr.write(f"ollm: nothing readable in {name}; its files are untouched\n")
         else:
             print(f"{name} -> {new}")
     if not names:
-        print("No session is damaged.")
+        print("No damaged sessions.")
     return 1 if failed else 0

@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
     if arguments.command == "show":
         return _show(record.job, as_json=arguments.json)
     end_elsewhere(record)
-    print(f"{record.job.id} has ended")
+    print(f"{record.job.id} ended")
     return 0
 
 
@@ -48,9 +48,9 @@ def _list(records: JobRecords, arguments: Namespace) -> int:
     elif jobs:
         print_table([_row(job, today()) for job in jobs])
     elif arguments.running:
-        print("no job runs now")
+        print("No running jobs.")
     else:
-        print("no jobs yet; a ! before a command in the chat runs one")
+        print("No jobs yet. !command in the chat runs one.")
     return 0
 
 
@@ -103,6 +103,6 @@ def _only(found: Iterable[JobRecord], prefix: str) -> JobRecord:
         return records[0]
     if records:
         raise JobError(
-            f"{len(records)} jobs start with {prefix!r}", "give more of the id: ollm jobs list"
+            f"{len(records)} jobs start with {prefix!r}", "use a longer id; see ollm jobs list"
         )
-    raise JobError(f"there is no job {prefix!r}", "ollm jobs list shows what there is")
+    raise JobError(f"no job {prefix!r}", "see ollm jobs list")

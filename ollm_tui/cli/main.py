@@ -48,11 +48,11 @@ def run(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             raise
         place = f": {error.filename}" if error.filename else ""
-        return _fail(OllmError(f"{error.strerror or error}{place}", "ollm doctor looks for causes"))
+        return _fail(OllmError(f"{error.strerror or error}{place}", "ollm doctor finds out why"))
     except Exception as error:
         if arguments.debug:
             raise
-        hint = "this should not happen; the same with ollm --debug shows where"
+        hint = "this is a bug; ollm --debug shows where"
         return _fail(OllmError(f"{type(error).__name__}: {error}", hint))
 
 
@@ -82,6 +82,8 @@ def _command(group: str) -> Callable[[Namespace], int]:
             from ollm_tui.cli.mcp_command import run
         case "serve":
             from ollm_tui.cli.others.serve_command import run
+        case "sync":
+            from ollm_tui.cli.others.sync_command import run
         case "completion":
             from ollm_tui.cli.completion_command import run
         case "man":

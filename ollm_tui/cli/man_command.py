@@ -12,7 +12,7 @@ from ollm_tui.cli.parser import build_parser
 
 _ABOUT = """\
 .SH NAME
-ollm \\- long conversations with language models, in a terminal
+ollm \\- chat with language models in the terminal
 .SH SYNOPSIS
 .B ollm
 [\\fIOPTION\\fR]...
@@ -25,10 +25,10 @@ ollm \\- long conversations with language models, in a terminal
 .SH DESCRIPTION
 Without a command,
 .B ollm
-opens a chat that fills the terminal; F1 shows its keys. With
+opens a full-screen chat; F1 shows help. With
 .B \\-p
-it prints one answer and exits. The model is an embedded one, one of Ollama, or one of any server
-that speaks OpenAI's protocol. Everything that was said is kept and can be found again.
+it prints one answer and exits. Models run embedded, on Ollama, or on any server
+that speaks OpenAI's protocol. Every conversation is saved and searchable.
 """
 _AROUND = """\
 .SH FILES
@@ -40,7 +40,7 @@ Sessions, settings, models and logs, readable by you only.
 Your settings.
 .TP
 .I .ollm/config.yaml
-The settings of a project, in its folder.
+A project's settings.
 .SH ENVIRONMENT
 .TP
 .B OLLM_HOME
@@ -48,7 +48,7 @@ The folder to use instead of
 .IR ~/.ollm .
 .TP
 .BI OLLM_ SECTION _ NAME
-Any setting, for instance
+Any setting, for example
 .BR OLLM_CONTEXT_WINDOW .
 .TP
 .B NO_COLOR
@@ -56,16 +56,16 @@ No colours.
 .SH EXIT STATUS
 .TP
 .B 0
-Everything went well.
+Success.
 .TP
 .B 1
-Something failed, or nothing was found.
+Failure, or no matches.
 .TP
 .B 2
-The command line is wrong.
+Usage error.
 .TP
 .B 130
-It was interrupted.
+Interrupted.
 """
 _EXAMPLES = "examples:\n"
 

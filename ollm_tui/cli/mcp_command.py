@@ -80,7 +80,7 @@ def _sandbox(loaded: Loaded, wanted: bool | None) -> Sandbox | None:
         log.info("no sandbox: %s", note)
     if wanted:
         why = "; ".join(found.notes)
-        raise OllmError(f"no sandbox works here: {why}", "--no-sandbox serves jobs without one")
+        raise OllmError(f"no sandbox available: {why}", "--no-sandbox runs jobs without one")
     return None
 
 

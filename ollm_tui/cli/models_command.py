@@ -47,7 +47,7 @@ async def _info(providers: Providers, arguments: Namespace) -> int:
         if info.is_called(arguments.model)
     ]
     if not matches:
-        raise ModelMissing(f"there is no model {arguments.model!r}", "ollm models list")
+        raise ModelMissing(f"no model {arguments.model!r}", "ollm models list")
     trees = [await _full_tree(await providers.get(name), info) for name, info in matches]
     if arguments.json:
         print_json(trees)
@@ -67,16 +67,16 @@ async def _pull(providers: Providers, arguments: Namespace) -> int:
         return 0
     provider = await providers.get(name)
     if not isinstance(provider, CanPull):
-        raise UsageError(f"{name} cannot fetch models", "embedded and ollama can")
+        raise UsageError(f"{name} cannot pull models", "use embedded or ollama")
     try:
         await _fetch(provider, model)
     except Unavailable as error:
         if arguments.provider or name != "ollama":
             raise
-        hint = f"without Ollama these can be fetched: {', '.join(ours)}"
-        raise ModelMissing(f"{model} cannot be fetched: {error.message}", hint) from error
+        hint = f"available without Ollama: {', '.join(ours)}"
+        raise ModelMissing(f"cannot pull {model}: {error.message}", hint) from error
     if name == "embedded" and model == SEARCH_MODEL:
-        print(f"{model} is ready. Searches find by meaning now, in English.")
+        print(f"{model} is ready. Search by meaning is on (English).")
     else:
         print(f"{model} is ready. Use it with: ollm --provider {name} --model {model}")
     return 0
@@ -146,7 +146,7 @@ def _row(provider: str, info: ModelInfo) -> tuple[str, ...]:
     window = f"{short_count(info.max_window)} window" if info.max_window else ""
     size = f"{info.size_bytes / 1e6:,.0f} MB" if info.size_bytes else ""
     away = f"sent to {info.remote_host}" if info.remote_host else ""
-    notes = ("" if info.installed else "not fetched yet", away, info.note)
+    notes = ("" if info.installed else "not downloaded", away, info.note)
     return (provider, clean(info.name), size, window, clean("; ".join(filter(None, notes))))
 
 

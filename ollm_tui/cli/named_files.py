@@ -55,7 +55,7 @@ def read_session(name: str) -> Bundle:
         hint = "give the file of an exported session"
         raise OllmError(f"cannot read {name}: {error.strerror or error}", hint) from error
     except CannotDecode as error:
-        hint = "it has to be the JSON of ollm sessions export"
+        hint = "use the JSON of ollm sessions export"
         raise OllmError(f"{name} is not a session: {error}", hint) from error
 
 

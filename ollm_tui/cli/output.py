@@ -71,7 +71,7 @@ def today() -> str:
 def confirm(question: str) -> bool:
     """Ask on the terminal and return whether the answer is yes. UsageError without a terminal."""
     if not sys.stdin.isatty():
-        raise UsageError(f"{question} nobody is here to say yes", "add --yes")
+        raise UsageError(f"{question} no terminal to confirm", "add --yes")
     print(f"{question} [y/N] ", end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

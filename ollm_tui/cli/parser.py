@@ -13,16 +13,16 @@ from ollm_tui.cli.output import terminal_width
 _EXAMPLES = """\
 examples:
   ollm                                   chat
-  ollm "What is a context window?"       chat, and ask this at once
-  ollm -r                                choose a session and go on with it
-  ollm -p "What is a context window?"    one question, the answer on stdout
-  git diff | ollm -p "Review this"       with what comes from a pipe
-  ollm -p "And in one sentence?" -c      go on with the latest session
-  ollm sessions list                     what was said so far
-  ollm snapshots list                    where one can go back to
-  ollm models list                       what can answer
-  ollm serve                             the same in a browser
-  ollm doctor                            is everything all right?
+  ollm "What is a context window?"       chat, starting with this question
+  ollm -r                                choose a session to continue
+  ollm -p "What is a context window?"    print one answer
+  git diff | ollm -p "Review this"       attach piped input
+  ollm -p "And in one sentence?" -c      continue the latest session
+  ollm sessions list                     list sessions
+  ollm snapshots list                    list restore points
+  ollm models list                       list models
+  ollm serve                             chat in a browser
+  ollm doctor                            check the setup
 """
 
 
@@ -58,7 +58,7 @@ def build_parser(only: str | None = None, *, asks: bool = False) -> Parser:
     """
     parser = Parser(
         prog="ollm",
-        description="Long conversations with language models, in a terminal.",
+        description="Chat with language models in the terminal.",
         epilog=_EXAMPLES,
     )
     parser.add_argument(
@@ -72,19 +72,19 @@ def build_parser(only: str | None = None, *, asks: bool = False) -> Parser:
         "-p",
         "--prompt",
         metavar="TEXT",
-        help="answer this on stdout and exit; - reads it from stdin, else what is piped goes along",
+        help="print one answer and exit; - reads stdin, else piped input is attached",
     )
     parser.add_argument(
         "--output",
         choices=("text", "json", "stream-json"),
         default="text",
-        help="with -p: how the answer is printed (text)",
+        help="with -p: output format (text)",
     )
     parser.add_argument(
         "--on-overflow",
         choices=("compress", "fail"),
         default="compress",
-        help="with -p: what to do when the conversation is too long (compress)",
+        help="with -p: what to do if the context is too long (compress)",
     )
     _add_conversation_options(parser)
     parser.set_defaults(group="chat", command=None, question=None)
@@ -106,7 +106,7 @@ def parser_for(argv: Sequence[str]) -> Parser:
         return build_parser(argv[0])
     words = [word for word in argv if not word.startswith("-")]
     is_help = not {"-h", "--help"}.isdisjoint(argv)
-    return build_parser(asks=bool(words) and not is_help and _GROUPS.keys().isdisjoint(words))
+    return build_parser(asks=not is_help and _GROUPS.keys().isdisjoint(words))
 
 
 def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +117,7 @@ def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         nargs="?",
         const="",
-        help="continue that session; without an ID, choose one",
+        help="continue a session; without ID, choose one",
     )
     which.add_argument(
         "-c",
@@ -126,23 +126,25 @@ def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="continue the latest session",
     )
-    which.add_argument("--new", action="store_true", help="begin a new session (the default)")
+    which.add_argument("--new", action="store_true", help="start a new session (default)")
     which.add_argument(
         "--follow",
         metavar="ID",
         nargs="?",
         const="",
-        help="show that session live, read-only; without an ID, the latest",
+        help="follow a session live, read-only; without ID, the latest",
     )
-    parser.add_argument("--model", metavar="M", help="the model that answers")
-    parser.add_argument("--provider", metavar="P", help="the provider it runs on")
-    parser.add_argument("--ephemeral", action="store_true", help="keep nothing on disk")
-    parser.add_argument("--events", metavar="FILE", help="write all events into a file, as JSON")
-    parser.add_argument("--task", metavar="ID", help="the task of the project it is about")
+    parser.add_argument("-m", "--model", metavar="M", help="model to use")
+    parser.add_argument("--provider", metavar="P", help="provider to use")
+    parser.add_argument("--ephemeral", action="store_true", help="save nothing to disk")
     parser.add_argument(
-        "--context", action="store_true", help="with files, git state, tasks and recent errors"
+        "--events", metavar="FILE", help="write all events to a file, as JSON lines"
     )
-    parser.add_argument("--plain", action="store_true", help="plain lines instead of a screen")
+    parser.add_argument("--task", metavar="ID", help="link a task of the project")
+    parser.add_argument(
+        "--context", action="store_true", help="add file list, git state, tasks and recent errors"
+    )
+    parser.add_argument("--plain", action="store_true", help="plain text instead of full screen")
 
 
 def _chat(parser: Parser) -> None:
@@ -157,66 +159,66 @@ def _chat(parser: Parser) -> None:
 
 def _sessions(parser: Parser) -> None:
     parser.epilog = (
-        "An ID may be shortened as long as it is the only one that starts like that.\n\n"
+        "An ID may be shortened to any unique prefix.\n\n"
         "examples:\n  ollm sessions view 3f2a\n"
         "  ollm sessions export 3f2a --format md --output chat.md\n"
         "  ollm sessions cleanup --keep 20 --dry-run"
     )
     add = _commands(parser)
-    listing = add("list", "the sessions, the latest first")
+    listing = add("list", "list sessions, latest first")
     listing.add_argument("--limit", type=_limit, metavar="N", help="only the latest N")
-    listing.add_argument("--tag", metavar="T", help="only those with this tag")
-    listing.add_argument(
-        "--project", metavar="P", help="only those of a project: its folder or name"
-    )
-    listing.add_argument("--cost", action="store_true", help="also what each has cost")
-    listing.add_argument("--archived", action="store_true", help="only those that are archived")
-    listing.add_argument("--all", action="store_true", help="also those that are archived")
+    listing.add_argument("--tag", metavar="T", help="only with this tag")
+    listing.add_argument("--project", metavar="P", help="only of this project (folder or name)")
+    listing.add_argument("--cost", action="store_true", help="include costs")
+    listing.add_argument("--archived", action="store_true", help="only archived sessions")
+    listing.add_argument("--all", action="store_true", help="include archived sessions")
     _json(listing)
     _search(add)
-    view = add("view", "read a session", "ID")
+    view = add("view", "show a session", "ID")
     _json(view)
-    export = add("export", "write a session as JSON, Markdown or a web page", "ID")
-    export.add_argument("--format", choices=("json", "md", "html"), help="JSON unless F says it")
-    export.add_argument("--output", metavar="F", help="the file to write; stdout without it")
-    export.add_argument("--bundle", action="store_true", help="with its snapshots, to import again")
+    export = add("export", "export a session as JSON, Markdown or HTML", "ID")
+    export.add_argument(
+        "--format", choices=("json", "md", "html"), help="default: by the extension of F, else JSON"
+    )
+    export.add_argument("--output", metavar="F", help="output file (default: stdout)")
+    export.add_argument("--bundle", action="store_true", help="include snapshots, for import")
     _import(add)
-    add("rename", "give a session another title", "ID").add_argument("title", nargs="+")
-    pin = add("pin", "keep a session from being cleaned up", "ID")
-    pin.add_argument("--off", action="store_true", help="let go of it again")
-    tag = add("tag", "give a session words to find it by", "ID")
+    add("rename", "rename a session", "ID").add_argument("title", nargs="+")
+    pin = add("pin", "pin a session: never cleaned up", "ID")
+    pin.add_argument("--off", action="store_true", help="unpin")
+    tag = add("tag", "add tags to a session", "ID")
     tag.add_argument("words", metavar="WORD", nargs="+")
-    tag.add_argument("--remove", action="store_true", help="take these away again")
-    archive = add("archive", "leave a session out of the list", "ID")
-    archive.add_argument("--off", action="store_true", help="list it again")
-    fork = add("fork", "copy a session into a new one", "ID")
-    fork.add_argument("--at", metavar="MESSAGE", help="only up to that message")
-    compact = add("compact", "compress what the model sees of a session; nothing is lost", "ID")
-    compact.add_argument("--strategy", choices=STRATEGIES, help="else as the settings say")
-    compact.add_argument("--instructions", metavar="TEXT", help="what to take care of")
-    compact.add_argument("--to", type=_limit, metavar="N", help="to at most N tokens")
-    compact.add_argument("--preview", action="store_true", help="only say what would happen")
-    compact.add_argument("--undo", action="store_true", help="take the last compression back")
+    tag.add_argument("--remove", action="store_true", help="remove these tags")
+    archive = add("archive", "archive a session: hide it from the list", "ID")
+    archive.add_argument("--off", action="store_true", help="unarchive a session")
+    fork = add("fork", "fork a session into a new one", "ID")
+    fork.add_argument("--at", metavar="MESSAGE", help="only up to this message")
+    compact = add("compact", "compress the context of a session; nothing is lost", "ID")
+    compact.add_argument("--strategy", choices=STRATEGIES, help="default: from the settings")
+    compact.add_argument("--instructions", metavar="TEXT", help="instructions for the summary")
+    compact.add_argument("--to", type=_limit, metavar="N", help="target size in tokens")
+    compact.add_argument("--preview", action="store_true", help="show what would happen")
+    compact.add_argument("--undo", action="store_true", help="undo the last compression")
     _json(compact)
-    delete = add("delete", "remove sessions for good")
+    delete = add("delete", "delete sessions permanently")
     delete.add_argument("ids", metavar="ID", nargs="+")
     _yes(delete)
-    clear = add("clear", "remove every session for good")
-    clear.add_argument("--all", action="store_true", required=True, help="really all of them")
+    clear = add("clear", "delete all sessions permanently")
+    clear.add_argument("--all", action="store_true", required=True, help="required: delete all")
     _yes(clear)
     cleanup = add("cleanup", "move old sessions to the trash")
     cleanup.add_argument(
-        "--keep", type=_count, metavar="N", help="all but the newest N; else as the settings say"
+        "--keep", type=_count, metavar="N", help="keep the newest N (default: from the settings)"
     )
-    cleanup.add_argument("--dry-run", action="store_true", help="only say what would be moved")
-    trash = _commands(add("trash", "what cleaning up removed; kept for 30 days"), "action")
-    _json(trash("list", "what is in the trash"))
-    trash("restore", "bring a session back", "ID")
-    _yes(trash("empty", "delete what is in the trash for good"))
+    cleanup.add_argument("--dry-run", action="store_true", help="show what would be moved")
+    trash = _commands(add("trash", "sessions removed by cleanup, kept for 30 days"), "action")
+    _json(trash("list", "list the trash"))
+    trash("restore", "restore a session", "ID")
+    _yes(trash("empty", "empty the trash permanently"))
 
 
 def _import(add: Callable[..., Parser]) -> None:
-    taking = add("import", "take in an export or bundle, or sessions of another program")
+    taking = add("import", "import an export, a bundle, or sessions of another program")
     taking.add_argument("file", nargs="*", help="with --from: only these files")
     taking.add_argument(
         "--from",
@@ -225,92 +227,94 @@ def _import(add: Callable[..., Parser]) -> None:
         choices=("chatgpt", "claude-code", "codex", "gemini-cli", "llm", "opencode"),
         help="chatgpt (its export), claude-code, codex, gemini-cli, llm or opencode",
     )
-    taking.add_argument("--project", metavar="P", help="with --from: only those of that folder")
+    taking.add_argument("--project", metavar="P", help="with --from: only of this folder")
 
 
 def _search(add: Callable[..., Parser]) -> None:
-    search = add("search", "find what was said, by anybody, in all sessions")
+    search = add("search", "search all sessions")
     search.epilog = (
-        'Among the words: "a phrase" role:user model:qwen project:NAME before:2025-10 after:7d\n'
-        "in:october has:tool is:pinned branch:other. The exit code is 1 if nothing is found.\n\n"
+        'Filters: "a phrase" role:user model:qwen project:NAME before:2025-10 after:7d\n'
+        "in:october has:tool is:pinned branch:other. Exits with 1 if there are no matches.\n\n"
         "examples:\n  ollm sessions search retries in:october role:user\n"
         "  ollm sessions search 'parse_config(' --json"
     )
-    search.add_argument("words", metavar="WORD", nargs="+", help="what every message has")
+    search.add_argument("words", metavar="WORD", nargs="+", help="words to find")
     search.add_argument(
-        "--role", choices=("user", "assistant", "system", "tool"), help="only by that role"
+        "--role", choices=("user", "assistant", "system", "tool"), help="only from this role"
     )
-    search.add_argument("--model", metavar="M", help="only by or to that model")
-    search.add_argument("--project", metavar="P", help="only of a project: its folder or name")
-    search.add_argument("--before", metavar="DATE", help="only before 2025, 2025-10, october, 7d")
-    search.add_argument("--after", metavar="DATE", help="only since then")
+    search.add_argument("--model", metavar="M", help="only with this model")
+    search.add_argument("--project", metavar="P", help="only in this project (folder or name)")
+    search.add_argument(
+        "--before", metavar="DATE", help="only before this: 2025, 2025-10, october, 7d"
+    )
+    search.add_argument("--after", metavar="DATE", help="only since this")
     search.add_argument("--limit", type=_limit, metavar="N", help="only the best N")
     _json(search)
 
 
 def _snapshots(parser: Parser) -> None:
     parser.epilog = (
-        "A snapshot is what the model saw of a session at one moment. Going back to one removes\n"
-        "nothing. An ID may be shortened as long as it is the only one that starts like that.\n\n"
+        "A snapshot is the context of a session at one moment. Restoring one deletes\n"
+        "nothing. An ID may be shortened to any unique prefix.\n\n"
         "examples:\n  ollm snapshots list 3f2a\n"
         "  ollm snapshots diff 81c0 now:3f2a\n"
         "  ollm snapshots restore 81c0 --fork"
     )
     add = _commands(parser)
-    listing = add("list", "the snapshots of a session, or of all, the latest first")
+    listing = add("list", "list snapshots of a session, or all, latest first")
     listing.add_argument("session", metavar="SESSION", nargs="?")
     _json(listing)
-    _json(add("show", "what the model saw", "ID"))
-    diff = add("diff", "what differs between two; now:SESSION is a session as it is")
+    _json(add("show", "show a snapshot", "ID"))
+    diff = add("diff", "compare two; now:SESSION is a session's current state")
     diff.add_argument("a", metavar="ID")
     diff.add_argument("b", metavar="ID")
     _json(diff)
-    restore = add("restore", "set a session back to a snapshot; this can be undone", "ID")
-    restore.add_argument("--fork", action="store_true", help="make a new session of it instead")
-    create = add("create", "take one now", "SESSION")
-    create.add_argument("--name", metavar="N", help="what to call it; named ones stay")
-    add("rename", "give a snapshot a name; named ones stay", "ID").add_argument("name", nargs="+")
-    pin = add("pin", "keep a snapshot whatever its name", "ID")
-    pin.add_argument("--off", action="store_true", help="let go of it again")
+    restore = add("restore", "restore a session to a snapshot; can be undone", "ID")
+    restore.add_argument("--fork", action="store_true", help="restore into a new session")
+    create = add("create", "take a snapshot", "SESSION")
+    create.add_argument("--name", metavar="N", help="name; named snapshots are kept")
+    add("rename", "name a snapshot; named snapshots are kept", "ID").add_argument("name", nargs="+")
+    pin = add("pin", "pin a snapshot: never removed automatically", "ID")
+    pin.add_argument("--off", action="store_true", help="unpin")
     delete = add("delete", "remove snapshots")
     delete.add_argument("ids", metavar="ID", nargs="+")
     _yes(delete)
-    trash = _commands(add("trash", "what was deleted; kept for 7 days"), "action")
-    _json(trash("list", "what can be brought back"))
-    trash("restore", "bring a snapshot back", "ID")
+    trash = _commands(add("trash", "deleted snapshots, kept for 7 days"), "action")
+    _json(trash("list", "list deleted snapshots"))
+    trash("restore", "restore a deleted snapshot", "ID")
 
 
 def _models(parser: Parser) -> None:
     parser.epilog = "examples:\n  ollm models list\n  ollm models pull qwen2.5-coder:1.5b"
     add = _commands(parser)
-    for name, text in (("list", "the models there are"), ("info", "what a model can do")):
+    for name, text in (("list", "list models"), ("info", "show a model")):
         command = add(name, text)
         if name == "info":
             command.add_argument("model")
         command.add_argument("--provider", metavar="P", help="only this provider")
         _json(command)
-    pull = add("pull", "fetch a model")
-    pull.add_argument("model", nargs="?", help="the embedded default without it")
+    pull = add("pull", "pull a model")
+    pull.add_argument("model", nargs="?", help="default: the embedded model")
     pull.add_argument("--provider", metavar="P", help="embedded or ollama")
-    pull.add_argument("--if-missing", action="store_true", help="do nothing if it is there")
+    pull.add_argument("--if-missing", action="store_true", help="skip if already installed")
 
 
 def _providers(parser: Parser) -> None:
     parser.epilog = "examples:\n  ollm providers list\n  ollm providers test ollama"
     add = _commands(parser)
-    _json(add("list", "the providers there are"))
-    test = add("test", "ask a provider for a few words")
-    test.add_argument("provider", nargs="?", help="all of them without it")
-    test.add_argument("--model", metavar="M", help="the model to ask")
+    _json(add("list", "list providers"))
+    test = add("test", "send a short test request")
+    test.add_argument("provider", nargs="?", help="default: all")
+    test.add_argument("--model", metavar="M", help="model to test")
     _json(test)
 
 
 def _config(parser: Parser) -> None:
     parser.epilog = "examples:\n  ollm config show\n  OLLM_CONTEXT_WINDOW=16384 ollm config check"
     add = _commands(parser)
-    _json(add("show", "the settings in force and where each comes from"))
-    _json(add("path", "where settings are looked for"))
-    add("check", "what is wrong with the settings")
+    _json(add("show", "show settings and where each comes from"))
+    _json(add("path", "show where settings are read from"))
+    add("check", "check the settings")
 
 
 def _doctor(parser: Parser) -> None:
@@ -320,24 +324,24 @@ def _doctor(parser: Parser) -> None:
         metavar="ID",
         nargs="?",
         const="",
-        help="save what can be read of a damaged session, or of all, into a new one",
+        help="recover a damaged session, or all, into a new one",
     )
     _json(parser)
 
 
 def _jobs(parser: Parser) -> None:
     parser.epilog = (
-        "A job's ID may be shortened as long as it is the only one that starts like that.\n\n"
+        "A job's ID may be shortened to any unique prefix.\n\n"
         "examples:\n  ollm jobs list --running\n  ollm jobs kill job-3f2a"
     )
     add = _commands(parser)
-    listing = add("list", "what was run, the latest first")
-    listing.add_argument("--session", metavar="S", help="only the jobs of that session")
-    listing.add_argument("--running", action="store_true", help="only what runs now")
+    listing = add("list", "list jobs, latest first")
+    listing.add_argument("--session", metavar="S", help="only of this session")
+    listing.add_argument("--running", action="store_true", help="only running jobs")
     listing.add_argument("--limit", type=_limit, metavar="N", help="only the latest N")
     _json(listing)
-    _json(add("show", "one job, and how it ended", "JOB"))
-    add("kill", "end a job and all it started", "JOB")
+    _json(add("show", "show a job", "JOB"))
+    add("kill", "kill a job and its child processes", "JOB")
 
 
 def _mcp(parser: Parser) -> None:
@@ -359,43 +363,66 @@ def _mcp(parser: Parser) -> None:
     parser.add_argument(
         "--sandbox",
         action=argparse.BooleanOptionalAction,
-        help="run jobs in a sandbox, or not; without this, in one where it works",
+        help="run jobs in a sandbox, or not (default: if available)",
     )
 
 
 def _serve(parser: Parser) -> None:
     parser.epilog = (
-        "Each tab is a program of its own on your sessions, and goes on for a minute without a\n"
-        "page: a reload or a short sleep finds it as it was. Later, its session opens again.\n\n"
-        "Whoever knows the address can do all that you can: it is a secret, new each time, and\n"
-        "only this computer is served. --host serves others, too: with --cert and --key, or\n"
-        "whoever is on the way reads along. From elsewhere a tunnel is enough:\n"
+        "Each tab runs its own program on your sessions, and keeps running for a minute after\n"
+        "the page is gone: a reload finds it as it was. After that its session is reopened.\n\n"
+        "Anyone with the address can do what you can: it is a secret, new each time, and\n"
+        "only this computer is served. --host serves others as well; use --cert and --key, or\n"
+        "others on the network can read along. An SSH tunnel also works:\n"
         "ssh -L 8080:127.0.0.1:8080 HOST\n\n"
-        "Browsers keep Ctrl+N, Ctrl+T and Ctrl+W for themselves: Ctrl+P finds every command.\n"
-        "Shift and the mouse select text.\n\n"
-        "--share ID prints a second address: whoever has it sees that session live, can scroll,\n"
-        "and can neither type nor see another one. --read-only has that address alone.\n\n"
+        "Browsers reserve Ctrl+N, Ctrl+T and Ctrl+W; Ctrl+P finds every command.\n"
+        "Select text with Shift and the mouse.\n\n"
+        "--share ID prints a second, read-only address: it shows that session live, can be\n"
+        "scrolled, and reaches no other session. --read-only serves only that address.\n\n"
         "examples:\n  ollm serve --port 8080\n  ollm serve --share 3f2a\n"
         "  ollm serve --host 0.0.0.0 --cert cert.pem --key key.pem"
     )
-    parser.add_argument("--port", type=_port, metavar="N", default=0, help="else any free one")
-    parser.add_argument("--host", metavar="H", default="127.0.0.1", help="else this computer only")
+    parser.add_argument("--port", type=_port, metavar="N", default=0, help="default: any free port")
     parser.add_argument(
-        "--share", metavar="ID", help="also a second address that shows this session, read-only"
+        "--host", metavar="H", default="127.0.0.1", help="default: this computer only"
     )
+    parser.add_argument("--share", metavar="ID", help="add a read-only address for this session")
     parser.add_argument(
-        "--read-only", action="store_true", help="only show the shared session, or the latest"
+        "--read-only", action="store_true", help="serve only the shared session, or the latest"
     )
-    parser.add_argument("--cert", metavar="FILE", help="the certificate, to serve https")
+    parser.add_argument("--cert", metavar="FILE", help="certificate, for https")
     parser.add_argument("--key", metavar="FILE", help="its key")
+
+
+def _sync(parser: Parser) -> None:
+    parser.epilog = (
+        "Works with any git remote you can push to, also a bare repository in a folder, on a USB\n"
+        "stick or a share. Sessions, snapshots, names and saved searches are encrypted: the host\n"
+        "sees only sizes and times. Each machine writes its own branches. If two machines\n"
+        "continue the same session, both versions are kept as branches.\n\n"
+        "init REMOTE sets the remote and prints its key; on the next machine init asks for that\n"
+        "key (or reads OLLM_SYNC_KEY). Anyone with the key and the remote can read everything.\n\n"
+        "What you delete is deleted on all machines, and its key is removed from the remote. The\n"
+        "host or an old clone may keep bytes that only a kept key could read. What retention\n"
+        "moves to the trash stays on the other machines.\n\n"
+        "examples:\n  ollm sync init git@host:me/sessions.git\n  ollm sync\n  ollm sync --dry-run\n"
+        "  ollm sync status"
+    )
+    parser.add_argument("command", nargs="?", choices=("status", "init"), help="default: sync once")
+    parser.add_argument("remote", nargs="?", metavar="REMOTE", help="remote, for init")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--once", action="store_true", help="sync once and exit (default)")
+    how.add_argument("--watch", action="store_true", help="sync every minute until Ctrl+C")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def _extensions(parser: Parser) -> None:
     parser.epilog = "examples:\n  ollm extensions list\n  ollm extensions disable todo"
     add = _commands(parser)
-    _json(add("list", "the extensions that are installed"))
-    add("disable", "load an extension no more", "NAME")
-    add("enable", "load an extension again", "NAME")
+    _json(add("list", "list installed extensions"))
+    add("disable", "disable an extension", "NAME")
+    add("enable", "enable an extension", "NAME")
 
 
 def _completion(parser: Parser) -> None:
@@ -410,16 +437,17 @@ def _completion(parser: Parser) -> None:
 
 _GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "chat": ("chat in the terminal", _chat),
-    "sessions": ("list, read, export and remove what was said", _sessions),
-    "snapshots": ("go back to what the model saw earlier", _snapshots),
-    "models": ("the models that can answer", _models),
-    "providers": ("the servers they run on", _providers),
-    "config": ("the settings", _config),
-    "doctor": ("check the store, the providers and the versions", _doctor),
-    "jobs": ("what runs and what ran", _jobs),
-    "extensions": ("what is installed beside the program", _extensions),
+    "sessions": ("list, show, export and delete sessions", _sessions),
+    "snapshots": ("list and restore snapshots", _snapshots),
+    "models": ("list and pull models", _models),
+    "providers": ("list and test providers", _providers),
+    "config": ("show and check settings", _config),
+    "doctor": ("check sessions, providers and versions", _doctor),
+    "jobs": ("list and kill jobs", _jobs),
+    "extensions": ("list, enable and disable extensions", _extensions),
     "mcp": ("serve shells and jobs to other agents", _mcp),
-    "serve": ("the chat in a browser", _serve),
+    "serve": ("chat in a browser", _serve),
+    "sync": ("sync sessions between machines", _sync),
     "completion": ("print a completion script for your shell", _completion),
 }
 
@@ -446,7 +474,7 @@ def _json(parser: argparse.ArgumentParser) -> None:
 
 
 def _yes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask for confirmation")
 
 
 def _question(text: str) -> str:
@@ -456,14 +484,14 @@ def _question(text: str) -> str:
 
     if text.isascii() and text.replace("-", "").isalnum():
         near = get_close_matches(text, _GROUPS, n=1)
-        hint = f"did you mean {near[0]}?" if near else "a question has more than one word"
-        raise argparse.ArgumentTypeError(f"there is no command {text!r}; {hint}")
+        hint = f"did you mean {near[0]}?" if near else "quote a question of several words"
+        raise argparse.ArgumentTypeError(f"unknown command {text!r}; {hint}")
     return text
 
 
 def _limit(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return int(text)
 
 

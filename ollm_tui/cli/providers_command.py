@@ -65,7 +65,7 @@ async def state_of(providers: Providers, name: str) -> tuple[bool, str]:
         return False, f"{error.message} ({error.hint})" if error.hint else error.message
     installed = [info.name for info in models if info.installed]
     if not installed:
-        return True, "no model yet"
+        return True, "no models yet"
     more = f" and {len(installed) - 3} more" if len(installed) > 3 else ""
     return True, ", ".join(installed[:3]) + more
 

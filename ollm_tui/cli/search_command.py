@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,17 @@ from ollm_tui.cli.output import print_json, short_time
 from ollm_tui.cli.session_listing import distinct_length
 from ollm_tui.cli.store import load, open_library
 from ollm_tui.core.counts import counted
-from ollm_tui.core.errors import UsageError
+from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit, Query, Results, SessionHits, Snippet
+from ollm_tui.services.search.passages import asked_text, means_something
 from ollm_tui.services.search.query import EXAMPLES, FILTER_EXAMPLES, narrowed, parse_query
 from ollm_tui.services.search.searching import HistorySearch
+from ollm_tui.settings.loaded import Loaded
 
 EXIT_NOTHING = 1
+EMBED_SECONDS = 10.0
+"""How long a search waits for the model that compares meanings; its words are found anyway."""
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[22m"
 _SPEAKERS = {"user": "you", "assistant": "model", "tool": "tool", "system": "system"}
 
@@ -34,6 +40,11 @@ def run(arguments: Namespace) -> int:
         history.refresh(_show_progress if sys.stderr.isatty() else None)
         # Earlier results are for a screen that shows them as they come; the last one is complete.
         *_, results = history.search(query, limit=limit)
+        # Only where words do not find it: a model takes a second to be loaded.
+        if all(hit.covered < 1 for hit in results.ranked):
+            vector = _vector(loaded, query, history.vectors_model())
+            if vector:
+                *_, results = history.search(query, limit=limit, vector=vector)
     finally:
         history.close()
         library.close()
@@ -44,8 +55,37 @@ def run(arguments: Namespace) -> int:
     elif results.total:
         _print(results)
     else:
-        print(f"No message is like that. Fewer letters find more; filters: {FILTER_EXAMPLES}")
+        print(f"No matches. Use fewer words or remove a filter: {FILTER_EXAMPLES}")
     return 0 if results.total else EXIT_NOTHING
+
+
+def _vector(loaded: Loaded, query: Query, model: str) -> Sequence[float]:
+    """Return what a query means, if this model has compared the messages and is on this machine;
+    else nothing."""
+    text = asked_text(query)
+    if not (model and means_something(text)):
+        return ()
+    return asyncio.run(_embedded(loaded, text, model))
+
+
+async def _embedded(loaded: Loaded, text: str, model: str) -> Sequence[float]:
+    # Imported late: most searches need no provider.
+    from ollm_tui.bootstrap import open_providers
+    from ollm_tui.engine.project.search_model import SearchModels
+
+    providers = open_providers(loaded, os.environ)
+    try:
+        models = SearchModels(providers, loaded.settings.search.embedding_model)
+        found = await models.find(asks_servers=True)
+        if found is None or found.remote_host or found.name != model:
+            return ()
+        async with asyncio.timeout(EMBED_SECONDS):
+            [vector] = await found.embed([text])
+            return vector
+    except (OllmError, TimeoutError, ValueError):
+        return ()
+    finally:
+        await providers.close()
 
 
 def _query(arguments: Namespace) -> Query:
@@ -65,10 +105,10 @@ def _query(arguments: Namespace) -> Query:
         if value is not None:
             narrower = narrowed(query, key, value)
             if narrower is None:
-                raise UsageError(f"--{key} {value!r} cannot be understood", f"such as {EXAMPLES}")
+                raise UsageError(f"cannot parse --{key} {value!r}", f"for example {EXAMPLES}")
             query = narrower
     if query.asks_nothing:
-        raise UsageError("there is nothing to look for", "give a word, or a filter")
+        raise UsageError("nothing to search for", "give a word or a filter")
     return query
 
 
@@ -77,7 +117,8 @@ def _print(results: Results) -> None:
     bold = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     for session in results.sessions:
         title = visible(session.title) or "(no title)"
-        print(f"{session.session_id[:length]}  {title}  ({counted(len(session.hits), 'hit')})")
+        count = counted(len(session.hits), "match", "matches")
+        print(f"{session.session_id[:length]}  {title}  ({count})")
         for hit in session.hits:
             _print_hit(hit, bold)
         print()
@@ -87,8 +128,12 @@ def _print(results: Results) -> None:
 
 
 def _print_hit(hit: Hit, bold: bool) -> None:
-    elsewhere = "" if hit.on_branch else "  (on another branch)"
-    print(f"  {short_time(hit.timestamp)}  {_SPEAKERS[hit.role]}{elsewhere}")
+    notes = [
+        *(["by meaning"] if hit.why == "meaning" else []),
+        *([] if hit.on_branch else ["on another branch"]),
+    ]
+    note = f"  ({', '.join(notes)})" if notes else ""
+    print(f"  {short_time(hit.timestamp)}  {_SPEAKERS[hit.role]}{note}")
     for line in _marked(hit.snippet, bold).splitlines():
         if line.strip():
             print(f"    {line}")
@@ -133,6 +178,10 @@ def _hit_tree(hit: Hit) -> dict[str, Any]:
         "onBranch": hit.on_branch,
         "hasTool": hit.has_tool,
         "pinned": hit.pinned,
+        "why": hit.why,
+        "places": [
+            {"sessionId": place.session_id, "messageId": place.message_id} for place in hit.places
+        ],
         "text": hit.snippet.text,
         "marks": hit.snippet.marks,
     }

@@ -109,9 +109,9 @@ def _is_in(folder: str, project: str) -> bool:
 
 def _nothing(summaries: Sequence[SessionSummary]) -> str:
     if not summaries:
-        return 'No sessions yet. Begin one with: ollm -p "Hello"'
+        return 'No sessions yet. Start one with: ollm -p "Hello"'
     there = counted(len(summaries), "session")
-    return f"None of {there} is like that. All of them: ollm sessions list --all"
+    return f"No matches among {there}. List all: ollm sessions list --all"
 
 
 def _tree(summary: SessionSummary, bills: Mapping[str, Bill] | None) -> object:

@@ -31,12 +31,12 @@ from ollm_tui.services.snapshots.snapshot_diff import Change, ContextDiff, Messa
 WHY: dict[Reason, str] = {
     "compression": "before compressing",
     "threshold": "nearly full",
-    "overflow": "before one too long",
-    "restore": "before going back",
+    "overflow": "before a message that was too long",
+    "restore": "before a rewind",
     "clear": "before clearing",
-    "model": "before another model",
-    "mode": "before another mode",
-    "tool": "before the model changed something",
+    "model": "before a model switch",
+    "mode": "before a mode switch",
+    "tool": "before a change by the model",
     "fork": "before a fork",
     "manual": "by hand",
     "older": "earlier program",
@@ -62,7 +62,7 @@ def transcript(state: SessionState) -> str:
     lines = [
         clean(header.title) or "Untitled",
         f"{header.session_id} · {clean(header.provider)} · "
-        f"begun {short_time(header.start_time, day)}",
+        f"started {short_time(header.start_time, day)}",
     ]
     if header.continues:
         lines.append(f"continues {visible(header.continues)}")
@@ -93,7 +93,7 @@ def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff)
         lines.append(f"tokens: {before}{found.tokens[0]:,} → {after}{found.tokens[1]:,}")
     lines += _changes("", [change for change in found.facts if change.what != "system prompt"])
     if any(change.what == "system prompt" for change in found.facts):
-        lines.append("system prompt: another one")
+        lines.append("system prompt: changed")
     lines += _changes("goal ", found.goals)
     lines += _changes("file ", found.files)
     for each in found.pins:
@@ -105,8 +105,8 @@ def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff)
     ]
     same = found.count("same")
     if len(lines) == 3:  # only the heading
-        return "\n".join([*lines, f"nothing differs; {counted(same, 'message')} in both"])
-    return "\n".join([*lines, "", f"{counted(same, 'message')} the same in both"])
+        return "\n".join([*lines, f"no differences; {counted(same, 'message')} in both"])
+    return "\n".join([*lines, "", f"{counted(same, 'message')} unchanged"])
 
 
 def diff_tree(found: ContextDiff) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _part(part: Part) -> str:
         case ToolCallPart():
             return f"[asks for {part.name} {part.raw_arguments or part.args}]"
         case ToolResultPart():
-            return f"[{part.name} answered]\n{part.content}"
+            return f"[{part.name} returned]\n{part.content}"
         case Attachment():
             return f"[{part.name}, {part.media_type}]"
         case Retrieval():
@@ -160,7 +160,7 @@ def _part(part: Part) -> str:
         case Opaque():
             return ""  # only its server can read it
         case UnknownPart():
-            return "[something a newer version wrote]"
+            return "[written by a newer version]"
         case _:
             assert_never(part)
 
@@ -191,7 +191,7 @@ def _said(snapshot: ContextSnapshot) -> Iterator[str]:
     for key in snapshot.order:
         if checkpoint := starts.get(key):
             yield f"\n── checkpoint for {counted(len(checkpoint.messages), 'message')}"
-            yield clean(checkpoint.summary).strip() or "(no summary: no model was asked)"
+            yield clean(checkpoint.summary).strip() or "(no summary: no model used)"
         if message := held.get(key):
             yield ""
             yield from message_lines(message, day)

@@ -78,7 +78,7 @@ def _bundle(library: SessionLibrary, session_id: str, kind: str | None) -> str:
     from ollm_tui.services.sessions.session_bundle import bundle_document, bundle_of
 
     if kind not in (None, "json"):
-        raise UsageError("a bundle is always JSON", "leave --format out")
+        raise UsageError("bundles are always JSON", "leave out --format")
     bundle = bundle_of(library, session_id)
     for problem in bundle.problems:
         sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
@@ -94,7 +94,7 @@ def _import(library: SessionLibrary, arguments: Namespace) -> int:
 
         return take_in(library, arguments)
     if not arguments.file or arguments.project:
-        raise UsageError("import needs a file, or --from and a program", "ollm sessions import F")
+        raise UsageError("import needs a file or --from PROGRAM", "ollm sessions import F")
     for name in arguments.file:
         print(add_bundle(library, read_session(name)))
     return 0
@@ -138,7 +138,7 @@ def _fork(library: SessionLibrary, arguments: Namespace) -> int:
 def _delete(library: SessionLibrary, arguments: Namespace) -> int:
     # All are looked up before the first is removed, so that a typing error removes none.
     names = list(dict.fromkeys(library.resolve_anywhere(prefix) for prefix in arguments.ids))
-    question = f"Delete {counted(len(names), 'session')} for good?"
+    question = f"Delete {counted(len(names), 'session')} permanently{_where(library)}?"
     if not (arguments.yes or confirm(question)):
         return 1
     library.delete(*names)
@@ -148,14 +148,18 @@ def _delete(library: SessionLibrary, arguments: Namespace) -> int:
 def _clear(library: SessionLibrary, arguments: Namespace) -> int:
     names, trashed = library.all_own(), len(library.trashed())
     if not names:
-        print("There is nothing to delete.")
+        print("Nothing to delete.")
         return 0
     which = f"all {counted(len(names), 'session')}"
     which += f", {trashed} of them in the trash," if trashed else ""
-    if not (arguments.yes or confirm(f"Delete {which} for good?")):
+    if not (arguments.yes or confirm(f"Delete {which} permanently{_where(library)}?")):
         return 1
     print(f"{library.clear()} deleted.")
     return 0
+
+
+def _where(library: SessionLibrary) -> str:
+    return ", on all your machines" if library.deletes_everywhere else ""
 
 
 def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
@@ -163,7 +167,7 @@ def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
 
     keep, max_age = _limits(arguments.keep)
     if not (keep or max_age):
-        print("The settings keep every session (sessions.maxSessions: 0, no retention.maxAge).")
+        print("Settings keep every session (sessions.maxSessions: 0, no retention.maxAge).")
         return 0
     over = surplus(library, keep=keep, max_age=max_age)
     _print_surplus(over)
@@ -171,7 +175,7 @@ def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
         print(f"{len(over)} would be moved to the trash.")
         return 0
     moved = enforce_retention(library, keep=keep, max_age=max_age)
-    print(f"{len(moved)} moved to the trash. Bring one back with: ollm sessions trash restore ID")
+    print(f"{len(moved)} moved to the trash. Restore one with: ollm sessions trash restore ID")
     if left := len(over) - len(moved):
         sys.stderr.write(f"ollm: {left} could not be moved (open elsewhere? ollm doctor)\n")
     return 1 if left else 0
@@ -183,7 +187,7 @@ def _limits(keep: int | None) -> tuple[int, timedelta | None]:
     from datetime import timedelta
 
     if keep == 0:  # in the settings 0 means to keep all
-        raise UsageError("cleanup keeps at least one session", "ollm sessions clear --all")
+        raise UsageError("cleanup must keep at least one session", "ollm sessions clear --all")
     if keep:
         return keep, None
     settings = read_settings().settings
@@ -243,7 +247,7 @@ def _empty_trash(library: SessionLibrary, count: int, arguments: Namespace) -> i
     if not count:
         print("The trash is empty.")
         return 0
-    question = f"Delete {counted(count, 'session')} in the trash for good?"
+    question = f"Delete {counted(count, 'session')} in the trash permanently?"
     if not (arguments.yes or confirm(question)):
         return 1
     print(f"{library.empty_trash()} deleted.")

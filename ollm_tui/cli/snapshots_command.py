@@ -105,7 +105,7 @@ def _restore(store: _Store, arguments: Namespace) -> int:
     if arguments.fork:
         print(store.closed.fork(snapshot))
         return 0
-    copy = f"ollm snapshots restore {arguments.id} --fork makes a new session of it"
+    copy = f"ollm snapshots restore {arguments.id} --fork restores it into a new session"
     try:
         done = store.closed.restore(snapshot)
     except SessionBusy as error:
@@ -113,13 +113,13 @@ def _restore(store: _Store, arguments: Namespace) -> int:
     except SessionNotFound as error:
         raise SessionNotFound(error.message, copy) from error
     except (SessionDamaged, SessionReadOnly):
-        print(f"The session cannot be written. It goes on in a copy: {store.closed.fork(snapshot)}")
+        print(f"The session is read-only. Restored into a copy: {store.closed.fork(snapshot)}")
         return 0
-    print(f"The session is as it was at: {clean(done.title)}")
+    print(f"Restored to: {clean(done.title)}")
     if done.safety:
-        print(f"The way back is: ollm snapshots restore {done.safety[:SHORT_ID]}")
+        print(f"Undo with: ollm snapshots restore {done.safety[:SHORT_ID]}")
     else:
-        print("This cannot be undone: snapshots are switched off")
+        print("Cannot be undone: snapshots are off")
     return 0
 
 
@@ -130,7 +130,7 @@ def _delete(store: _Store, arguments: Namespace) -> int:
         return 1
     for session_id, snapshot_id in found:
         store.snapshots.delete(session_id, snapshot_id)
-    print(f"Bring one back within {DELETED_DAYS} days with: ollm snapshots trash restore ID")
+    print(f"Restore one within {DELETED_DAYS} days with: ollm snapshots trash restore ID")
     return 0
 
 
@@ -148,7 +148,7 @@ def _trash(store: _Store, arguments: Namespace) -> int:
     elif deleted:
         _print_summaries([each.summary for each in deleted], with_sessions=True)
     else:
-        print(f"Nothing was deleted in the last {DELETED_DAYS} days.")
+        print(f"Nothing deleted in the last {DELETED_DAYS} days.")
     return 0
 
 
@@ -157,7 +157,7 @@ def _create(store: _Store, arguments: Namespace) -> int:
     try:
         taken = store.closed.take(session_id, arguments.name or "")
     except SessionBusy as error:
-        raise SessionBusy(error.message, "type /snapshot there") from error
+        raise SessionBusy(error.message, "use /snapshot there") from error
     print(taken.id)
     return 0
 
@@ -229,4 +229,4 @@ def _print_summaries(summaries: Sequence[SnapshotSummary], *, with_sessions: boo
 
 
 def _damage(summary: SnapshotSummary) -> str:
-    return f"(cannot be read: {summary.damage})" if summary.damage else ""
+    return f"(damaged: {summary.damage})" if summary.damage else ""

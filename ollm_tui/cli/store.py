@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ollm_tui.core.errors import SettingsError
-from ollm_tui.core.session.session import SessionSummary
-from ollm_tui.services.sessions.session_catalogue import SessionCatalogue
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.warning import SettingsWarning, printable
-from ollm_tui.storage.sessions.session_index import SessionIndex
 from ollm_tui.storage.store_layout import StoreLayout, make_private
 
 if TYPE_CHECKING:
+    from ollm_tui.core.session.session import SessionSummary
+    from ollm_tui.services.sessions.session_catalogue import SessionCatalogue
     from ollm_tui.services.sessions.session_library import SessionLibrary
 
 
@@ -31,7 +30,9 @@ def read_settings() -> Loaded:
     try:
         here = Path.cwd()
     except FileNotFoundError as error:
-        raise SettingsError("the current directory is gone", "go to another one") from error
+        raise SettingsError(
+            "the current directory no longer exists", "change to another one"
+        ) from error
     return load_settings(os.environ, here, {}, _trusts)
 
 
@@ -40,7 +41,7 @@ def shut_out_others(loaded: Loaded) -> Loaded:
     home = loaded.locations.home
     if not make_private(home):
         return loaded
-    told = "others could look into it; now only you can"
+    told = "was readable by others; now private"
     warning = SettingsWarning("data folder", None, printable(str(home)), told)
     return msgspec.structs.replace(loaded, warnings=(*loaded.warnings, warning))
 
@@ -61,7 +62,7 @@ def warn_of(loaded: Loaded) -> None:
 def tell_of_project(loaded: Loaded) -> None:
     """Print one line on the error stream if the project has settings that do not count."""
     if loaded.project and loaded.project.notice:
-        hint = " (open ollm here to look at them)" if loaded.project.awaits_answer else ""
+        hint = " (open ollm here to review them)" if loaded.project.awaits_answer else ""
         sys.stderr.write(f"ollm: {loaded.project.notice}{hint}\n")
 
 
@@ -84,6 +85,10 @@ def open_library(loaded: Loaded | None = None) -> SessionLibrary:
 
 def open_catalogue() -> SessionCatalogue:
     """Open the stored sessions for listing; only those that changed since last time are read."""
+    # Late: the chat reads its settings here, and shows its screen before it looks at the store.
+    from ollm_tui.services.sessions.session_catalogue import SessionCatalogue
+    from ollm_tui.storage.sessions.session_index import SessionIndex
+
     loaded = load()
     # With encryption a cipher is needed, which only the library brings along.
     if loaded.settings.retention.encrypt_at_rest:

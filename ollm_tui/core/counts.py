@@ -21,6 +21,13 @@ def short_size(number: int) -> str:
     return f"{value:.1f} {unit}" if unit == "MB" and value < 10 else f"{value:,.0f} {unit}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun: 1 session, 1,200 sessions."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun: 1 session, 1,200 sessions, 2 matches."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def ordinal(number: int) -> str:
+    """Write a place in a row: 1st, 2nd, 3rd, 4th, 11th, 22nd."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"

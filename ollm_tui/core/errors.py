@@ -23,14 +23,37 @@ OllmError                   a message for the user and a hint what to do
 
 from __future__ import annotations
 
+import re
+
+_PLAIN_WORD = re.compile(r"(?!ollm\b)[a-z]+(?=[ ,]|$)")
+"""The first word of a text, unless it is a name as it is typed: of a file, a model, the program."""
+
+
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital, as one that stands alone does."""
+    return text[:1].upper() + text[1:] if _PLAIN_WORD.match(text) else text
+
 
 class OllmError(Exception):
-    """An error fit for the user: one plain line, and a hint what to do about it."""
+    """An error fit for the user: one plain line, and a hint what to do about it.
+
+    Both may follow other words, as in `ollm: no session 3f2a (ollm sessions list)`.
+    """
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    @property
+    def line(self) -> str:
+        """Message and hint in one line, as a screen shows them."""
+        return " · ".join(part for part in (sentence(self.message), self.hint) if part)
+
+    @property
+    def lines(self) -> str:
+        """Message and hint, each in a line of its own."""
+        return "\n".join(sentence(part) for part in (self.message, self.hint) if part)
 
 
 class UsageError(OllmError):

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core.compression_events import AnyCompressionEvent
+from ollm_tui.core.counts import ordinal
 from ollm_tui.core.session.message import Message, ToolCallPart
 from ollm_tui.core.tool_events import AnyToolEvent
 
@@ -34,6 +35,21 @@ class Prepared(TurnEvent, frozen=True, tag="preparing"):
     what: str
     fraction: float | None = None
     """How much of it is done, from 0 to 1; None where that is unknown."""
+
+
+class Queued(TurnEvent, frozen=True, tag="queued"):
+    """The model answers another session first. Comes again when the place changes, and with place
+    0 when the waiting is over."""
+
+    place: int
+    """Which in line it is; the first is being answered."""
+    behind: str = ""
+    """The title of the session before it in line; empty if it has none."""
+
+    @property
+    def words(self) -> str:
+        """The place, for the user."""
+        return f"{ordinal(self.place)} in line" + (f" behind {self.behind}" if self.behind else "")
 
 
 class ReplyStarted(TurnEvent, frozen=True, tag="reply-started"):
@@ -90,12 +106,12 @@ class PromptCut(TurnEvent, frozen=True, tag="prompt-cut"):
     @property
     def message(self) -> str:
         """What happened, for the user."""
-        return f"the model read only {self.read:,} of at least {self.sent:,} tokens"
+        return f"the model received only {self.read:,} of at least {self.sent:,} tokens"
 
     @property
     def hint(self) -> str:
         """What to do about it."""
-        return "the server cut the conversation off; choose a larger window: context.window"
+        return "the server cut the conversation; set a larger context.window"
 
 
 OverflowChoice = Literal[
@@ -128,13 +144,13 @@ class PromptTooLong(TurnEvent, frozen=True, tag="prompt-too-long"):
         """What to do about it."""
         largest = "more" if self.largest_window is None else f"{self.largest_window:,}"
         words: dict[OverflowChoice, str] = {
-            "larger-window": f"choose a larger window: context.window, up to {largest}",
-            "fold-own": "fold older messages of yours: /compact --mine",
-            "fold-or-exclude": "fold or leave out older messages",
+            "larger-window": f"use a larger window: context.window, up to {largest}",
+            "fold-own": "fold your oldest messages: /compact --mine",
+            "fold-or-exclude": "fold or exclude older messages",
             "remove-attachment": "remove the attachment",
-            "new-session": "begin a new session",
+            "new-session": "start a new session",
         }
-        return "; ".join(words[choice] for choice in self.choices) or "make the message shorter"
+        return "; ".join(words[choice] for choice in self.choices) or "shorten the message"
 
 
 class TurnFinished(TurnEvent, frozen=True, tag="turn-finished"):
@@ -162,6 +178,7 @@ class TurnFailed(TurnEvent, frozen=True, tag="turn-failed"):
 AnyTurnEvent = (
     TurnStarted
     | Prepared
+    | Queued
     | ReplyStarted
     | TextArrived
     | ReasoningArrived

@@ -192,6 +192,8 @@ class ContextSnapshot(Value, frozen=True):
     window: int | None = None
     files: tuple[FileVersion, ...] = ()
     """The files tools had changed by then."""
+    changed_at: str = ""
+    """When the user last named or pinned it; on several machines the latest change counts."""
 
     def sent(self) -> Iterator[Message]:
         """Yield the messages it holds, in the order of the conversation."""
@@ -221,6 +223,7 @@ class SnapshotSummary(msgspec.Struct, frozen=True, rename="camel"):
     damage: str | None = None
     """Why it cannot be read, where it cannot."""
     tokens_estimated: bool = False
+    changed_at: str = ""
 
     @property
     def is_automatic(self) -> bool:
@@ -318,6 +321,7 @@ def summary_of(snapshot: ContextSnapshot, size: int) -> SnapshotSummary:
         timestamp=snapshot.timestamp,
         token_count=snapshot.token_count,
         tokens_estimated=snapshot.tokens_estimated,
+        changed_at=snapshot.changed_at,
         summary=snapshot.summary,
         size=size,
         name=snapshot.name,

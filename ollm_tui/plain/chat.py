@@ -15,11 +15,14 @@ from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.tool import Decision
 from ollm_tui.core.tool_events import ApprovalRequested, LoopPaused
+from ollm_tui.engine.project.command_sending import files_of, output_of, use_wishes
 from ollm_tui.engine.project.mentioned import mentioned
+from ollm_tui.engine.project.own_commands import OwnCommand
 from ollm_tui.headless import length_notice, with_room
-from ollm_tui.plain.commands import found_command
+from ollm_tui.plain.commands import found_command, is_known
 from ollm_tui.plain.desk import Desk, Surroundings
 from ollm_tui.plain.line_shell import run_in_shell
+from ollm_tui.plain.words import NOTHING_SENT, RUN_FIRST
 from ollm_tui.services.files.mention_names import names_in
 
 SIGNAL_SECONDS = 0.01
@@ -68,7 +71,12 @@ class PlainChat:
             await run_in_shell(self._desk, text[1:].strip())
         elif text.startswith("/") and not text.startswith("//"):
             name, _, argument = text[1:].partition(" ")
-            command = found_command(name.strip())
+            name = name.strip().lower()
+            known = {} if is_known(name) else self._desk.workspace.project.commands.all
+            if own := known.get(name):
+                await self._send_own(own, argument)
+                return
+            command = found_command(name)
             if turn := await command.action(self._desk, argument.strip()):
                 await self._answer(turn)
         else:
@@ -84,6 +92,21 @@ class PlainChat:
                     raise UsageError(f"{conversation.choice.model} cannot see images", "/model")
                 found[piece.name] = piece
         await self._answer(conversation.send(text, tuple(found.values())))
+
+    async def _send_own(self, command: OwnCommand, words: str) -> None:
+        """Send the text of a command of the user's own; what it runs is asked about first."""
+        desk, filled = self._desk, command.filled(words)
+        for code in filled.shell:
+            desk.say(f"$ {code}")
+        if filled.shell and self._ask(RUN_FIRST) != "yes":
+            desk.say(NOTHING_SENT)
+            return
+        workspace, conversation = desk.workspace, desk.conversation
+        await use_wishes(workspace, conversation, command)
+        files = await files_of(workspace, conversation, command, filled.text)
+        jobs = desk.around.open_jobs
+        outputs = [await output_of(jobs(), conversation, code) for code in filled.shell]
+        await self._answer(conversation.send(filled.text, (*files, *outputs)))
 
     async def _answer(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
         conversation = self._desk.conversation

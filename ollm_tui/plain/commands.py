@@ -14,6 +14,7 @@ from ollm_tui.core.session.compression import last_undoable
 from ollm_tui.core.session.goals import Goal
 from ollm_tui.core.tool import APPROVAL_MODES
 from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.title_request import suggested_title
 from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.plain import words
 from ollm_tui.plain.desk import Desk
@@ -44,12 +45,21 @@ class LineCommand(NamedTuple):
 
 def found_command(name: str) -> LineCommand:
     """Return the command of a name. UsageError if there is none."""
-    known = {each: command for command in COMMANDS for each in (command.name, *command.others)}
+    known = _by_name()
     if command := known.get(name.lower()):
         return command
     near = nearest(name, known)
     meant = f"did you mean /{near}? " if near else "/help lists all · "
     raise UsageError(f"Unknown command /{visible(name)}", f"{meant}// sends it as text")
+
+
+def is_known(name: str) -> bool:
+    """Whether there is a command of a name."""
+    return name.lower() in _by_name()
+
+
+def _by_name() -> dict[str, LineCommand]:
+    return {each: command for command in COMMANDS for each in (command.name, *command.others)}
 
 
 # The chat
@@ -59,6 +69,8 @@ async def _help(desk: Desk, _argument: str) -> None:
     desk.say(words.USAGE)
     for command in COMMANDS:
         desk.say(f"  /{f'{command.name} {command.argument}':<28} {command.title}")
+    for own in desk.workspace.project.commands.all.values():
+        desk.say(f"  /{f'{own.name} {own.arguments}':<28} {own.problem or own.description}")
 
 
 async def _quit(desk: Desk, _argument: str) -> None:
@@ -108,7 +120,7 @@ async def _load(desk: Desk, argument: str) -> None:
         raise UsageError("/load needs an ID", "/sessions lists them")
     session_id = await desk.workspace.find(argument)
     if session_id == desk.conversation.session_id:
-        raise UsageError("this session is open already", "/sessions lists the others")
+        raise UsageError("this session is already open", "/sessions lists the others")
 
     async def resume() -> Conversation:
         conversation, problems = await desk.workspace.resume(session_id)
@@ -122,14 +134,15 @@ async def _load(desk: Desk, argument: str) -> None:
 
 
 async def _rename(desk: Desk, argument: str) -> None:
-    await desk.workspace.rename(desk.conversation.session_id, argument)
+    title = await suggested_title(desk.conversation) if argument == "--auto" else argument
+    await desk.workspace.rename(desk.conversation.session_id, title)
     desk.say(f"Renamed to {desk.conversation.state.header.title}.")
 
 
 async def _export(desk: Desk, argument: str) -> None:
     conversation, workspace = desk.conversation, desk.workspace
     if not len(conversation.state):
-        raise UsageError("there is nothing to export yet", "send a message first")
+        raise UsageError("nothing to export yet", "send a message first")
     host = workspace.additions.extensions
     file = await export_to(
         argument or f"{conversation.session_id[:SHORT_ID]}.md",
@@ -144,7 +157,7 @@ async def _export(desk: Desk, argument: str) -> None:
 async def _search(desk: Desk, argument: str) -> None:
     query = parse_query(argument)
     if query.asks_nothing:
-        raise UsageError("search for what?", "/search words")
+        raise UsageError("search for what?", "/search WORDS")
     history = desk.workspace.history
     await history.refresh()
     shown = None
@@ -165,12 +178,15 @@ async def _model(desk: Desk, argument: str) -> None:
     conversation, workspace = desk.conversation, desk.workspace
     if argument:
         await workspace.switch_model(conversation, None, argument)
-        desk.say(f"{conversation.choice.model} answers from now on.")
+        desk.say(f"Model: {conversation.choice.model}.")
         return
-    desk.say(f"{conversation.choice.model} on {conversation.choice.provider.name} answers.")
+    used = (conversation.choice.provider.name, conversation.choice.model)
+    desk.say(f"Model: {used[1]} on {used[0]}.")
     async for offer in workspace.models.offers():
         for model in offer.models[:MOST_LISTED]:
-            desk.say(f"  {model.name}  ({offer.name})")
+            mark = "*" if (offer.name, model.name) == used else " "
+            note = "" if model.installed else f", {words.NOT_DOWNLOADED}"
+            desk.say(f"{mark} {model.name}  ({offer.name}{note})")
         if offer.error:
             desk.say(f"  {offer.name}: {offer.error}")
     desk.say("/model NAME uses one.")
@@ -180,7 +196,7 @@ async def _mode(desk: Desk, argument: str) -> None:
     if argument:
         await desk.conversation.change_mode(argument, "command")
     others = ", ".join(mode.name for mode in desk.conversation.modes)
-    desk.say(f"Mode: {desk.conversation.mode.name}. There are: {others}.")
+    desk.say(f"Mode: {desk.conversation.mode.name}. Available: {others}.")
 
 
 async def _system(desk: Desk, argument: str) -> None:
@@ -204,16 +220,16 @@ async def _think(desk: Desk, argument: str) -> None:
 async def _approval(desk: Desk, argument: str) -> None:
     tools = desk.conversation.tools
     if argument and argument not in APPROVAL_MODES:
-        raise UsageError(f"{visible(argument)} is no mode", f"{', '.join(APPROVAL_MODES)}")
+        raise UsageError(f"no approval mode {visible(argument)}", f"{', '.join(APPROVAL_MODES)}")
     if argument:
         tools.approval_mode = argument
-    desk.say(f"Approval: {tools.approval_mode}. There are: {', '.join(APPROVAL_MODES)}.")
+    desk.say(f"Approval: {tools.approval_mode}. Available: {', '.join(APPROVAL_MODES)}.")
 
 
 async def _tools(desk: Desk, _argument: str) -> None:
     await desk.conversation.tools.ready()
     offered = desk.conversation.tools.offered
-    desk.say(", ".join(offered) if offered else "The model has no tools.")
+    desk.say(", ".join(offered) if offered else "No tools.")
 
 
 # The context
@@ -225,7 +241,9 @@ async def _context(desk: Desk, argument: str) -> None:
         desk.say(conversation.prompt_text())
         return
     if argument:
-        raise UsageError(f"/context knows no {visible(argument)}", "show, or nothing")
+        raise UsageError(
+            f"unknown option /context {visible(argument)}", "/context or /context show"
+        )
     view = conversation.context()
     room = view.budget.room
     of = f" of {room.window:,} ({room.percent} %)" if room else ""
@@ -249,7 +267,7 @@ async def _undo(desk: Desk, _argument: str) -> None:
     last = last_undoable(metadata.compression_history, metadata.compressed)
     if restored and (last is None or restored.at > last.at):
         await conversation.snapshots.undo_restore()
-        desk.say("Undone: the context is as before.")
+        desk.say("Undone.")
         return
     undone = await conversation.compression.undo()
     desk.say(f"Undone: {undone.words}")
@@ -257,7 +275,7 @@ async def _undo(desk: Desk, _argument: str) -> None:
 
 async def _snapshot(desk: Desk, argument: str) -> None:
     taken = await desk.conversation.snapshots.take(argument)
-    desk.say(f"Snapshot {taken.id[:SHORT_ID]} taken. /restore goes back to it.")
+    desk.say(f"Snapshot {taken.id[:SHORT_ID]} taken. /restore returns to it.")
 
 
 async def _restore(desk: Desk, argument: str) -> None:
@@ -266,13 +284,13 @@ async def _restore(desk: Desk, argument: str) -> None:
     if not argument:
         for each in own[:MOST_LISTED]:
             desk.say(f"{each.id[:SHORT_ID]}  {each.timestamp[:16]}  {each.name or each.reason}")
-        desk.say("/restore ID goes back to one." if own else words.NO_SNAPSHOTS)
+        desk.say("/restore ID restores one." if own else words.NO_SNAPSHOTS)
         return
     found = [each for each in own if argument in (each.name, each.id[: len(argument)])]
     if not found:
-        raise UsageError(f"there is no snapshot {visible(argument)}", "/restore lists them")
+        raise UsageError(f"no snapshot {visible(argument)}", "/restore lists them")
     await snapshots.restore(await snapshots.get(found[0].id))
-    desk.say("Restored. What was said since stays on its branch; /undo takes it back.")
+    desk.say("Restored. Later messages are kept on their branch; /undo reverts it.")
 
 
 # Goals
@@ -321,7 +339,7 @@ def _goal_lines(goal: Goal | None) -> Iterator[str]:
 
 def _numbered(things: Sequence[T], number: str, what: str) -> T:
     if not number.isdecimal() or not 1 <= int(number) <= len(things):
-        raise UsageError(f"there is no {what} {visible(number)}", f"there are {len(things)}")
+        raise UsageError(f"no {what} {visible(number)}", f"there are {len(things)}")
     return things[int(number) - 1]
 
 
@@ -345,30 +363,30 @@ async def _jobs(desk: Desk, argument: str) -> None:
 
 
 COMMANDS = (
-    LineCommand("help", "Show this", _help),
-    LineCommand("again", "Answer again", _again, others=("regenerate",)),
+    LineCommand("help", "Show help", _help),
+    LineCommand("again", "Regenerate the answer", _again, others=("regenerate",)),
     LineCommand("continue", "Continue a stopped answer", _continue),
-    LineCommand("history", "Print the whole conversation", _history),
+    LineCommand("history", "Print the conversation", _history),
     LineCommand("new", "New session", _new, others=("clear",)),
     LineCommand("sessions", "List sessions", _sessions),
     LineCommand("load", "Open a session", _load, "ID"),
-    LineCommand("rename", "Rename this session", _rename, "TITLE"),
+    LineCommand("rename", "Rename this session", _rename, "TITLE|--auto"),
     LineCommand("export", "Export this session", _export, "[FILE.md|.html|.json]"),
     LineCommand("search", "Search all sessions", _search, "WORDS"),
     LineCommand("model", "List models, or use one", _model, "[NAME]"),
     LineCommand("mode", "Show or change the mode", _mode, "[NAME]"),
     LineCommand("system", "Show or change the system prompt", _system, "[WORDS]"),
     LineCommand("temperature", "Show or change the temperature", _temperature, "[0…2]"),
-    LineCommand("think", "Show or change how long it thinks", _think, "[off|low|…|max]"),
-    LineCommand("approval", "When to ask before changes", _approval, "[MODE]"),
+    LineCommand("think", "Show or change the thinking level", _think, "[off|low|…|max]"),
+    LineCommand("approval", "Show or change the approval mode", _approval, "[MODE]"),
     LineCommand("tools", "List the model's tools", _tools),
     LineCommand("context", "Show what fills the context", _context, "[show]"),
     LineCommand("compact", "Compress the context", _compact, "[INSTRUCTIONS]"),
     LineCommand("undo", "Undo the last compression or restore", _undo),
     LineCommand("snapshot", "Take a snapshot", _snapshot, "[NAME]"),
-    LineCommand("restore", "List snapshots, or go back to one", _restore, "[NAME|ID]"),
+    LineCommand("restore", "List snapshots, or restore one", _restore, "[NAME|ID]"),
     LineCommand("goal", "Show or set the goal", _goal, "[WORDS|step WORDS|tick N|done]"),
-    LineCommand("decide", "Show or make decisions", _decide, "[WORDS|undo N]"),
+    LineCommand("decide", "Show or record decisions", _decide, "[WORDS|undo N]"),
     LineCommand("jobs", "List jobs, or print one", _jobs, "[N|kill N]"),
     LineCommand("quit", "Quit", _quit, others=("exit",)),
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 async def run_in_shell(desk: Desk, code: str) -> None:
     """Run a command and print what it printed; Ctrl+C ends it. UsageError without one."""
     if not code:
-        raise UsageError("there is no command after the !", "!ls runs ls")
+        raise UsageError("no command after !", "for example !ls")
     jobs = desk.around.open_jobs()
     started: list[Job] = []
     stopping: set[asyncio.Task[object]] = set()

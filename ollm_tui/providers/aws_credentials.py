@@ -74,7 +74,7 @@ class AwsAccount:
         return self._from_chain()
 
     def _from_process(self, command: str) -> Credentials:
-        hint = "run the credential_process of this profile by hand to see what is wrong"
+        hint = "run this profile's credential_process by hand to see why"
         try:
             done = subprocess.run(
                 shlex.split(command),
@@ -102,7 +102,7 @@ class AwsAccount:
             errors: Any = importlib.import_module("botocore.exceptions")
         except ImportError:
             raise AuthFailed(
-                f"{self._name} needs the keys of an account of Amazon's",
+                f"{self._name} needs AWS credentials",
                 f"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile; {_CHAIN_HINT}",
             ) from None
         try:
@@ -111,10 +111,10 @@ class AwsAccount:
         except (errors.BotoCoreError, errors.ClientError) as error:
             # Its words may hold more than a name.
             name = type(error).__name__
-            raise AuthFailed(f"the keys of {self._name} cannot be found ({name})") from None
+            raise AuthFailed(f"no credentials found for {self._name} ({name})") from None
         if frozen is None:
             hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile"
-            raise AuthFailed(f"{self._name} needs the keys of an account of Amazon's", hint)
+            raise AuthFailed(f"{self._name} needs AWS credentials", hint)
         soon = datetime.now(UTC) + 2 * RENEW_BEFORE
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token, soon)
 

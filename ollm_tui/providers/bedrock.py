@@ -101,7 +101,7 @@ class Bedrock(Hosted):
             elif "on-demand throughput" in said:
                 raise ModelMissing(
                     f"{self._name} offers {request.model} only through an inference profile",
-                    "choose one of those in /model, such as us. and the model's name",
+                    "choose one in /model, such as us.MODEL",
                 ) from None
             else:
                 raise no.error from None

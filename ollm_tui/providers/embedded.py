@@ -179,7 +179,7 @@ class Embedded:
         """Return a vector for each text, made by a server of its own."""
         known = self._files.known(model)
         if known is None or not known.is_for_search:
-            raise ModelMissing(f"{model} makes no vectors", "ollm models pull minilm")
+            raise ModelMissing(f"{model} cannot embed text", "ollm models pull minilm")
         return await self._vectors.embed(self._files.find(model), texts)
 
     async def default_model(self) -> str:
@@ -201,7 +201,7 @@ class Embedded:
         # One at a time: a second request for the same model waits and then finds it installed.
         async with self._fetching, aclosing(self._files.pull(model)) as steps:
             async for step in steps:
-                yield Preparing(f"fetching {model}{size}", step.fraction)
+                yield Preparing(f"pulling {model}{size}", step.fraction)
 
     async def running(self) -> tuple[RunningModel, ...]:
         """Return the model whose server runs, if there is one."""

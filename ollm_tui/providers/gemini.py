@@ -133,7 +133,7 @@ class Gemini(Hosted):
         if reader.blocked and not reader.finished:
             raise BadAnswer(
                 f"{self._name} did not answer: {self._connection.foreign(reader.blocked)}",
-                "say it in other words, or choose another model",
+                "rephrase the message, or choose another model",
             )
         if not reader.finished:
             raise self._connection.cut_off()

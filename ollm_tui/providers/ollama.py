@@ -95,7 +95,7 @@ class Ollama:
             api_key=api_key,
             inactivity_seconds=inactivity_seconds,
             headers=headers,
-            down_hint="is Ollama running? start it with `ollama serve`",
+            down_hint="start it with `ollama serve`",
             retry_seconds=retry_seconds,
         )
         self._shown: dict[str, Tree] = {}
@@ -152,7 +152,7 @@ class Ollama:
             await asyncio.wait({first}, timeout=QUIET_SECONDS)
             if not first.done():
                 tokens = short_count(_prompt_tokens(request_body(request)))
-                yield Preparing(f"{request.model} loads, or reads about {tokens} tokens")
+                yield Preparing(f"{request.model} is loading, or reading about {tokens} tokens")
             event = await first
             while event is not None:
                 yield event
@@ -209,7 +209,7 @@ class Ollama:
         cloud model is used only if it is asked for by its name."""
         able = newest_first([entry for entry in await self._installed() if can_chat(entry)])
         if not able:
-            raise ModelMissing("Ollama has no model yet", "get one with `ollama pull llama3.2`")
+            raise ModelMissing("Ollama has no models yet", "get one with `ollama pull llama3.2`")
         able = [entry for entry in able if not cloud_host(entry)]
         if not able:
             raise ModelMissing("Ollama has only cloud models", "name one to use it")
@@ -233,7 +233,9 @@ class Ollama:
             raise _not_to_be_had(model) from None
         # The stream may end without an error before the download is complete.
         if status != "success":
-            raise Unavailable(f"the download of {one_line(model)} broke off", "start it again")
+            raise Unavailable(
+                f"the download of {one_line(model)} was interrupted", "start it again"
+            )
 
     async def running(self) -> tuple[RunningModel, ...]:
         """Return the models in memory, each with those that share its weights: the server names
@@ -321,7 +323,7 @@ class Ollama:
                 if reader.finished:
                     return
         raise Unavailable(
-            "Ollama ended in the middle of the answer", "send again; what had arrived is kept"
+            "Ollama stopped in the middle of the answer", "send again; the text so far is kept"
         )
 
     async def _objects(self, path: str, body: Tree) -> AsyncGenerator[Tree, None]:
@@ -392,8 +394,8 @@ def _is_cloud(model: str) -> bool:
 
 
 def _not_to_be_had(model: str) -> ModelMissing:
-    hint = "https://ollama.com/search has the names"
-    return ModelMissing(f"Ollama finds no model {one_line(model)}", hint)
+    hint = "see https://ollama.com/search"
+    return ModelMissing(f"Ollama has no model {one_line(model)}", hint)
 
 
 def _missing(model: str) -> ModelMissing:

@@ -84,7 +84,7 @@ class OpenAICompatible:
             inactivity_seconds=inactivity_seconds,
             keepalive=keepalive,
             headers=headers,
-            down_hint=f"is the server running? check the baseUrl of {name}",
+            down_hint=f"check that it runs, and the baseUrl of {name}",
             retry_seconds=retry_seconds,
         )
         self._extra_body = dict(extra_body)
@@ -171,7 +171,7 @@ class OpenAICompatible:
         """Return the first model of the list. ModelMissing if the list is empty."""
         models = await self.list_models()
         if not models:
-            raise ModelMissing(f"{self._name} offers no model", "name one in the settings")
+            raise ModelMissing(f"{self._name} offers no models", "name one in the settings")
         return models[0].name
 
     async def close(self) -> None:
@@ -206,8 +206,8 @@ class OpenAICompatible:
             raise self._connection.bad_answer("there is nothing in it")
         if not (chunk == _DONE or reader.finished):
             raise Unavailable(
-                f"{self._name} ended in the middle of the answer",
-                "send again; what had arrived is kept",
+                f"{self._name} stopped in the middle of the answer",
+                "send again; the text so far is kept",
             )
         for event in reader.end():
             yield event

@@ -33,7 +33,7 @@ MOST_BYTES = 64 * 1024
 LARGEST_SCRIPT = 1_000_000
 """A larger file (in bytes) is not looked at as a script."""
 LONGEST_NAME = 30
-NOT_TRUSTED = "it is not trusted yet: /trust looks at it"
+NOT_TRUSTED = "not trusted yet: /trust shows it"
 
 log = logging.getLogger(__name__)
 
@@ -172,7 +172,7 @@ class Hooks:
         given = msgspec.json.encode({"event": hook.event, **facts}) + b"\n"
         words = _words(hook.command)
         if not words:
-            raise HookFailed("its command cannot be read; look at its quotes")
+            raise HookFailed("cannot parse its command; check the quotes")
         try:
             process = await asyncio.create_subprocess_exec(
                 *words,
@@ -185,7 +185,7 @@ class Hooks:
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise HookFailed(f"it cannot be started: {reason}") from error
+            raise HookFailed(f"cannot start: {reason}") from error
         try:
             async with asyncio.timeout(self._limit_seconds):
                 return await self._exchange(process, given)
@@ -228,7 +228,7 @@ class Hooks:
             )
             if entry.problem:
                 name = entry.key[:LONGEST_NAME]
-                self.tell(hook, f"its context {name!r} is left out: {entry.problem}")
+                self.tell(hook, f"its context {name!r} is ignored: {entry.problem}")
             else:
                 yield entry
 
@@ -247,7 +247,7 @@ class Hooks:
             for each in msgspec.convert(listed, type=list[Any]):
                 yield msgspec.convert(each, type=_Printed)
         except msgspec.ValidationError as error:
-            self.tell(hook, f"its context is left out: {error}")
+            self.tell(hook, f"its context is ignored: {error}")
 
 
 def _words(command: str) -> list[str]:

@@ -44,7 +44,7 @@ def read_config(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise UnusableFile(f"it cannot be read ({error.strerror or error})") from error
+        raise UnusableFile(f"cannot be read ({error.strerror or error})") from error
     if len(data) > MAX_BYTES:
         raise UnusableFile(f"it is larger than {MAX_BYTES // 1024} KB")
     return _decoded(data)

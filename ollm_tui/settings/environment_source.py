@@ -9,7 +9,7 @@ from ollm_tui.settings.keys import PREFIX, KeyPath, fixed_keys, snake, takes_lis
 from ollm_tui.settings.warning import SettingsWarning, dotted
 
 SOURCE = "environment"
-_NOT_SETTINGS = ("OLLM_HOME", "OLLM_PASSPHRASE")
+_NOT_SETTINGS = ("OLLM_HOME", "OLLM_MODEL_SERVER", "OLLM_PASSPHRASE", "OLLM_SYNC_KEY")
 """Variables of this program that are no settings."""
 _TEST_PREFIX = "OLLM_TEST_"
 

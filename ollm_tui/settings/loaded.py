@@ -59,9 +59,9 @@ class ProjectSettings(msgspec.Struct, frozen=True):
     def notice(self) -> str:
         """What the user should know of it at the start, in one line; empty if nothing."""
         if self.awaits_answer:
-            return "the settings of this folder are not used: you have not trusted them yet"
+            return "this folder's settings are not used: not trusted yet"
         if self.problems and self.is_trusted is not False:
-            return f"{self.file}: not all of it is used; ollm config check says why"
+            return f"{self.file}: some settings are not used; ollm config check shows why"
         return ""
 
 

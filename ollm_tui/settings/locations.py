@@ -70,9 +70,7 @@ def _expanded(text: str, user_home: Path | None) -> Path:
     if path.parts[:1] != ("~",):
         return path
     if user_home is None:
-        raise SettingsError(
-            "There is no home directory.", "Set HOME, or OLLM_HOME to a directory for ollm."
-        )
+        raise SettingsError("no home directory", "set HOME, or OLLM_HOME to a directory for ollm")
     return user_home.joinpath(*path.parts[1:])
 
 

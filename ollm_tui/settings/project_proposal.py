@@ -63,7 +63,7 @@ def _problem(assignment: Assignment, known_providers: Sequence[str]) -> str:
         return "" if is_entry else f"refused: a project may not decide {refused_matter(path)}"
     if path == ("provider",) and isinstance(given, GivenText) and given.text not in known_providers:
         known = ", ".join(map(printable, known_providers))
-        return f"there is no provider {quoted(given.text)}; there are: {known}"
+        return f"no provider {quoted(given.text)}; available: {known}"
     return ""
 
 

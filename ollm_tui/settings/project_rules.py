@@ -22,7 +22,7 @@ ALLOWED = frozenset(
         *("fileDiscovery.maxDepth", "fileDiscovery.builtinIgnores"),
         *("models.*.window", "models.*.temperature", "models.*.thinking", "models.*.maxOutput"),
         *("search.maxResults", "search.retrievalTokens"),
-        *("ui.theme", "ui.density", "ui.timestamps"),
+        *("ui.theme", "ui.density", "ui.timestamps", "ui.textWidth", "ui.textAlign"),
     )
 )
 """Keys a trusted project may set; * is any one name."""
@@ -30,7 +30,7 @@ ALLOWED = frozenset(
 REFUSED: Mapping[str, tuple[str, ...]] = {
     "where your conversations are kept, and how many": (
         *("sessions.dataDir", "sessions.maxSessions", "sessions.autoSave"),
-        "sessions.maxMegabytes",
+        *("sessions.maxMegabytes", "sessions.autoTitle"),
     ),
     "what is kept of them": (
         *("retention.mode", "retention.maxAge", "retention.maxItems"),
@@ -55,6 +55,7 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         *("providers.*.keyCommand", "providers.*.timeoutSeconds", "providers.*.headers.*"),
         *("providers.*.api", "providers.*.apiVersion", "providers.*.region", "providers.*.profile"),
         *("providers.*.store", "providers.*.promptCache", "providers.*.keepAlive"),
+        "providers.*.parallel",
     ),
     "what models cost": (
         *("models.*.inputPrice", "models.*.outputPrice", "models.*.cachedPrice"),
@@ -73,10 +74,11 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         *("mcp.*.enabled", "mcp.*.tools", "mcp.*.timeoutSeconds"),
     ),
     "what runs by itself": ("hooks.*",),
+    "where your conversations go": ("sync.remote", "sync.automatic", "sync.maxMegabytes"),
     "what is sent of other sessions": ("search.retrieval", "search.embeddingModel"),
     "which files hold instructions": ("context.instructionFiles",),
     "which screen you see": ("ui.plain", "ui.suggestModes"),
-    "your keys": ("keymap.*",),
+    "your keys": ("keymap.*", "ui.editing"),
 }
 """Keys that no project may set, trusted or not, by what it would decide with them."""
 

@@ -96,85 +96,87 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
 
 
 class Sessions(Group, frozen=True):
-    """Where conversations are kept, and how many."""
+    """Where sessions are stored, and how many."""
 
     data_dir: Folder = DEFAULT_DATA_DIR
     """Directory of the session files; the default moves with $OLLM_HOME."""
     max_sessions: Count = 100
-    """How many sessions are kept before the oldest go to the trash; 0 keeps all."""
+    """Sessions to keep; older ones go to the trash. 0 keeps all."""
     auto_save: bool = True
-    """Save every message at once; false saves only at /save and on exit."""
+    """Save every message immediately; false saves only on /save and on exit."""
+    auto_title: bool = False
+    """Let the model title a session after its first answer, if it is large enough."""
     max_megabytes: Count = 500
-    """Sessions larger than this are not opened: they would fill the memory; 0 opens all."""
+    """Sessions larger than this are not opened, to save memory; 0 opens all."""
 
 
 class Snapshots(Group, frozen=True):
     """Restore points of the context."""
 
     enabled: bool = True
-    """Whether snapshots are taken at all."""
+    """Take snapshots."""
     max_count: Positive = 5
-    """How many automatic snapshots of a session are kept; named ones always stay."""
+    """Automatic snapshots to keep per session; named ones are always kept."""
     auto_create: bool = True
-    """Take one when the context first passes autoThreshold."""
+    """Take one when the context first reaches autoThreshold."""
     auto_threshold: Share = 0.85
     """Share of the context limit at which a snapshot is taken."""
 
 
 class Compression(Group, frozen=True):
-    """How older messages are summarised in the context when it fills up."""
+    """How the context is compressed when it fills up."""
 
     enabled: bool = True
-    """Compress by itself; /compact works in any case."""
+    """Compress automatically; /compact always works."""
     strategy: Literal["hybrid", "summarize", "truncate", "provider"] = "hybrid"
-    """hybrid, summarize, truncate, or provider: the server compacts, where it can (OpenAI)."""
+    """hybrid, summarize, truncate, or provider: done by the server (OpenAI only)."""
     threshold: Share = 0.80
     """Share of the available tokens at which compression starts."""
     preserve_recent: Count = 2048
-    """Tokens of the newest messages that stay as they are."""
+    """Tokens of the newest messages that are never compressed."""
     summaries: Literal["auto", "always", "never"] = "auto"
-    """Whether the model writes a summary beside the ledger: auto asks only models fit for it."""
+    """Let the model write a summary besides the ledger; auto asks only capable models."""
     summary_max_tokens: Positive = 1024
     """Longest summary the model may write."""
     checkpoint_share: SmallShare = 0.30
-    """Largest share of the context limit that all summaries together may take."""
+    """Largest share of the context limit for all summaries together."""
 
 
 class Context(Group, frozen=True):
-    """The window of the model, and what is in every prompt."""
+    """The context window, and what goes into every prompt."""
 
     window: Literal["auto"] | Window = "auto"
-    """Tokens of context to ask the server for; auto takes what model and machine allow."""
+    """Size of the context window in tokens; auto uses what model and machine allow."""
     output_reserve: SmallShare = 0.15
-    """Share of the window kept free for the answer."""
+    """Share of the window reserved for the answer."""
     share_command_output: bool = False
     """Attach the output of each ! command to the next message."""
     instruction_files: tuple[Line, ...] = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
-    """Files with a project's instructions; in each folder the first one that is there is read."""
+    """Instruction files of a project; the first one found in each folder is read."""
 
 
 class LoopDetection(Group, frozen=True):
-    """When a turn that repeats itself is paused."""
+    """When to pause a model that repeats itself."""
 
     enabled: bool = True
-    """Whether loops are looked for."""
+    """Detect loops."""
     max_turns: Positive = 50
-    """Rounds without anything new after one user message before the turn is paused."""
+    """Rounds without progress after one user message before pausing."""
     max_rounds: Positive = 500
-    """Rounds of any kind after one user message before the turn is paused."""
+    """Rounds of any kind after one user message before pausing."""
     repeat_threshold: Annotated[int, Meta(ge=2, le=1000)] = 3
     """Repetitions in a row that count as a loop."""
     strict: bool = False
-    """Count equal calls even when their results differ, and all rounds for maxTurns."""
+    """Count equal calls even if their results differ, and all rounds for maxTurns."""
     nudge: bool = True
-    """Tell the model once that it repeats itself before the turn is paused."""
+    """Tell the model once that it repeats itself before pausing."""
 
 
 class FileDiscovery(Group, frozen=True):
-    """How the files of a project are found."""
+    """How project files are found."""
 
     max_depth: Annotated[int, Meta(ge=1, le=1000)] = 10
-    """Directories below the project's root that are looked into."""
+    """Depth of directories to search below the project's root."""
     follow_symlinks: bool = False
     """Follow links to directories."""
     builtin_ignores: tuple[Name, ...] = (
@@ -185,11 +187,11 @@ class FileDiscovery(Group, frozen=True):
         ".next",
         ".cache",
     )
-    """Names that are never looked into, besides what .gitignore and .ollmignore say."""
+    """Names to ignore, in addition to .gitignore and .ollmignore."""
 
 
 class Environment(Group, frozen=True):
-    """Which environment variables tools get to see."""
+    """Which environment variables tools can see."""
 
     policy: Literal["strict", "open"] = "strict"
     """strict passes only the allow list; open passes all that no deny pattern matches."""
@@ -197,27 +199,27 @@ class Environment(Group, frozen=True):
         *("PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "LC_*"),
         *("TMPDIR", "TZ", "PWD", "COLORTERM", "EDITOR", "VIRTUAL_ENV", "XDG_*"),
     )
-    """Names that pass; an exact name wins over a deny pattern, a pattern does not."""
+    """Names to pass on; an exact name overrides a deny pattern, a pattern does not."""
     deny_patterns: tuple[Name, ...] = (
         *("*_KEY", "*_SECRET", "*_TOKEN", "*_PASSWORD", "*_CREDENTIAL", "AWS_*", "GITHUB_*"),
         *("*TOKEN*", "*SECRET*", "*PASSW*", "*APIKEY*", "*PRIVATE*", "*CREDENTIAL*", "*AUTH*"),
         *("DATABASE_URL", "LD_*", "DYLD_*", "BASH_ENV", "ENV", "PROMPT_COMMAND"),
         *("GIT_EXTERNAL_DIFF", "GIT_SSH*", "NODE_OPTIONS", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT"),
     )
-    """Names that are withheld, in upper or lower case."""
+    """Names to withhold, in any case."""
 
 
 class Retention(Group, frozen=True):
-    """What is kept on disk, and for how long."""
+    """What is stored on disk, and for how long."""
 
     mode: Literal["ephemeral", "session", "global"] = "global"
-    """ephemeral keeps nothing, session keeps in the project's .ollm, global in dataDir."""
+    """ephemeral stores nothing, session stores in the project's .ollm, global in dataDir."""
     max_age: Duration | None = None
-    """Sessions untouched for longer go to the trash; null keeps them."""
+    """Sessions unused for longer go to the trash; null keeps them."""
     max_items: Count = 0
-    """At so many messages you are asked to go on in a linked new session; 0 never asks."""
+    """Offer a new, linked session after this many messages; 0 never asks."""
     store_tool_outputs: bool = True
-    """Keep what tools and ! commands print; false keeps only its size and hash."""
+    """Store the output of tools and ! commands; false stores only size and hash."""
     encrypt_at_rest: bool = False
     """Encrypt sessions on disk."""
 
@@ -229,37 +231,43 @@ class Retention(Group, frozen=True):
         return int(self.max_age[:-1]) * _SECONDS_PER_UNIT[self.max_age[-1]]
 
 
+HOSTED_PARALLEL = 4
+"""Requests that a server elsewhere gets at once, unless the settings say otherwise."""
+
+
 class ProviderSettings(Group, frozen=True):
     """One model server. The key comes from a variable, the keyring or a command."""
 
     kind: ProviderKind | Literal["auto"] = "auto"
-    """What it speaks; auto means the provider's name where that is a kind, else openai."""
+    """Protocol; auto uses the provider's name if it is a kind, else openai."""
     base_url: Url | None = None
-    """Address of the server; null is the usual one of its kind."""
+    """Address of the server; null uses the default of its kind."""
     key_env: Variable | None = None
     """Environment variable that holds the key."""
     keyring: Line | None = None
-    """Entry of the system's keyring that holds the key."""
+    """Entry in the system keyring that holds the key."""
     key_command: Line | None = None
     """Command that prints the key."""
     timeout_seconds: Seconds = 120
-    """Longest silence of the server before a request is given up."""
+    """Longest silence of the server before a request fails."""
     headers: Mapping[Name, Line] = {}
-    """Further headers of every request."""
+    """Extra headers for every request."""
     api: Literal["auto", "chat", "responses"] = "auto"
-    """Which of OpenAI's protocols; auto is responses at OpenAI and Azure, else chat."""
+    """OpenAI protocol; auto uses responses for OpenAI and Azure, else chat."""
     api_version: Line | None = None
     """Version of Azure's API, such as 2025-04-01-preview."""
     region: Name | None = None
-    """Region of Bedrock; null is that of the environment or the profile."""
+    """Bedrock region; null uses that of the environment or profile."""
     profile: Name | None = None
-    """Profile of Amazon's files with keys; null is the usual one."""
+    """AWS profile; null uses the default one."""
     store: bool = False
-    """Whether OpenAI, Azure and Google may keep what is sent, where they can be told."""
+    """Let OpenAI, Azure and Google store requests, where this can be set."""
     prompt_cache: bool = True
-    """Mark prompts for the cache of Anthropic and Bedrock: cheaper from the second request on."""
+    """Use prompt caching at Anthropic and Bedrock: cheaper from the second request on."""
     keep_alive: Line | None = None
-    """How long Ollama keeps a model loaded, such as 30m; null leaves it to the server."""
+    """How long Ollama keeps a model loaded, such as 30m; null: server default."""
+    parallel: Positive | None = None
+    """Parallel answers; null uses 1 on this machine, 4 elsewhere."""
 
     @property
     def host(self) -> str | None:
@@ -272,6 +280,13 @@ class ProviderSettings(Group, frozen=True):
         if self.kind_for(name) in BUILT_IN_PROVIDERS:
             return True
         return self.host is not None and is_this_machine(self.host)
+
+    def answers_at_once(self, name: str) -> int:
+        """How many requests the provider with this name answers at once. The embedded server has
+        one slot."""
+        if self.kind_for(name) == "embedded":
+            return 1
+        return self.parallel or (1 if self.stays_here(name) else HOSTED_PARALLEL)
 
     def kind_for(self, name: str) -> ProviderKind:
         """The kind of the provider with this name."""
@@ -286,147 +301,170 @@ class ModelSettings(Group, frozen=True):
     window: Window | None = None
     """Tokens of context for this model."""
     temperature: Temperature | None = None
-    """How freely the model chooses its words."""
+    """Randomness of the answers."""
     thinking: bool | Literal["low", "medium", "high", "max"] | None = None
-    """Whether the model thinks before it answers, or how long: low, medium, high, max."""
+    """Let the model think before it answers; or a level: low, medium, high, max."""
     max_output: Positive | None = None
     """Longest answer in tokens."""
     input_price: Price | None = None
-    """US dollars for a million tokens read; with outputPrice it outranks the known price."""
+    """US dollars per million input tokens; with outputPrice it overrides the known price."""
     output_price: Price | None = None
-    """US dollars for a million tokens written."""
+    """US dollars per million output tokens."""
     cached_price: Price | None = None
-    """US dollars for a million tokens from the server's cache; null is the input price."""
+    """US dollars per million cached input tokens; null uses the input price."""
     cache_write_price: Price | None = None
-    """US dollars for a million tokens put into the cache; null is the input price."""
+    """US dollars per million tokens written to the cache; null uses the input price."""
 
 
 class ModeSettings(Group, frozen=True):
     """A way of working: what the model is told and what it may use."""
 
     prompt: Prose = ""
-    """What the model is told in this mode."""
+    """System prompt of this mode."""
     tools: tuple[Name, ...] | None = None
     """Tools offered in this mode; null offers all."""
     temperature: Temperature | None = None
-    """Temperature in this mode; null leaves it to the model."""
+    """Temperature in this mode; null uses the model's."""
 
 
 class Tools(Group, frozen=True):
     """What the model may do."""
 
     permissions: Mapping[Name, Permission] = {}
-    """auto, confirm or deny for a tool by name; others follow the built-in rules."""
+    """auto, confirm or deny per tool; others follow the built-in rules."""
     allowed: tuple[Name, ...] = ("*",)
-    """Tools that may be offered at all; * is every tool."""
+    """Tools the model may use; * is all."""
     scope: tuple[Folder, ...] = (".",)
-    """Directories tools may touch; . is the project."""
+    """Directories tools may access; . is the project."""
     network: bool = False
-    """Whether commands of tools may use the network."""
+    """Let tool commands use the network."""
     timeout_seconds: Seconds = 120
-    """Longest run of one tool call."""
+    """Timeout of one tool call."""
     max_offered: Annotated[int, Meta(ge=1, le=200)] = 10
-    """Most tools the model is told about; small models get lost among more."""
+    """Most tools to offer; small models handle fewer better."""
 
 
 class McpServer(Group, frozen=True):
     """A server whose tools the model may use; it is started as a command, or has an address."""
 
     command: Line | None = None
-    """The program that is the server; it talks on stdin and stdout."""
+    """Program to start as the server, using stdin and stdout."""
     args: tuple[Line, ...] = ()
     """Its arguments."""
     env: Mapping[Variable, Line] = {}
-    """Variables it gets besides the harmless ones; ${NAME} is the value of one of yours."""
+    """Extra environment variables; ${NAME} is the value of one of yours."""
     url: Url | None = None
-    """Address of a server that runs already (streamable HTTP), in the place of a command."""
+    """Address of a running server (streamable HTTP), instead of a command."""
     headers: Mapping[Name, Line] = {}
-    """Further headers for that address; ${NAME} is the value of a variable."""
+    """Extra headers for that address; ${NAME} is the value of a variable."""
     enabled: bool = True
-    """Whether it is used."""
+    """Use this server."""
     tools: tuple[Name, ...] | None = None
-    """The tools that may be offered; null is all of them."""
+    """Tools to offer; null offers all."""
     timeout_seconds: Seconds = 60
-    """Longest wait for its start, and for one answer."""
+    """Timeout for its start and for each answer."""
 
 
 class ExtensionSettings(Group, frozen=True):
     """One extension that is installed."""
 
     enabled: bool = True
-    """Whether it is loaded."""
+    """Load this extension."""
 
 
 class Search(Group, frozen=True):
-    """Finding and using what was said earlier."""
+    """Search, and recall from earlier sessions."""
 
     max_results: Annotated[int, Meta(ge=1, le=10_000)] = 200
-    """Most hits shown."""
+    """Most matches to show."""
     retrieval: bool = False
-    """Give the model fitting passages of other sessions by itself; /recall works always."""
+    """Automatically give the model matching passages of other sessions; /recall always works."""
     retrieval_tokens: Positive = 1024
-    """Most tokens such passages may take."""
+    """Most tokens for such passages."""
     embedding_model: Name | None = "auto"
-    """Finds by meaning: auto is minilm or a model of Ollama on this machine, or provider/model."""
+    """Model for search by meaning: provider/model; auto uses minilm or a local Ollama model."""
+
+
+class Sync(Group, frozen=True):
+    """Sync sessions between machines, through your own git remote."""
+
+    remote: Line | None = None
+    """Git remote, or the full path of a bare repository; null turns sync off."""
+    automatic: bool = True
+    """Sync on start, after each turn and on exit; false syncs only with ollm sync."""
+    max_megabytes: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
+    """Most to download from the remote at once."""
 
 
 class Interface(Group, frozen=True):
     """How the screen looks."""
 
     theme: Name = "auto"
-    """A file of themes/ without its ending; auto is dark or light like the terminal."""
+    """Name of a theme in themes/; auto follows the terminal, dark or light."""
     density: Literal["comfortable", "compact"] = "comfortable"
     """comfortable or compact."""
-    timestamps: bool = False
-    """Show when each message was said."""
+    timestamps: bool = True
+    """Show time and speed at the right edge of messages."""
+    text_width: Annotated[int, Meta(ge=0, le=1000)] = 100
+    """Widest line of text in columns; 0 uses the full width."""
+    text_align: Literal["left", "centre"] = "left"
+    """Position of the text on a wide terminal: left or centre."""
     notifications: Literal["auto", "bell", "osc9", "osc99", "osc777", "off"] = "auto"
-    """How to call when a long turn ends or an approval waits and the terminal has no focus."""
+    """How to notify when a long turn ends or an approval waits, without focus."""
+    editing: Literal["standard", "vim"] = "standard"
+    """Keys of the prompt: standard or vim."""
     plain: bool = False
     """No frames, colours or symbols, for screen readers and simple terminals."""
     suggest_modes: bool = False
-    """Suggest a mode that fits what was sent, by its form; it is never changed by itself."""
+    """Suggest a mode that fits your message; it never changes by itself."""
 
 
 class Settings(Group, frozen=True):
     """All settings."""
 
     model: Name = "auto"
-    """Model to start with; auto takes the provider's default."""
+    """Model to start with; auto uses the provider's default."""
     provider: Name = "auto"
-    """Provider to start with; auto is Ollama if it answers, else the embedded model."""
+    """Provider to start with; auto uses Ollama if it is running, else the embedded model."""
     sessions: Sessions = Sessions()
-    """Where conversations are kept, and how many."""
+    """Where sessions are stored, and how many."""
     snapshots: Snapshots = Snapshots()
     """Restore points of the context."""
     compression: Compression = Compression()
-    """How older messages are summarised in the context when it fills up."""
+    """How the context is compressed when it fills up."""
     context: Context = Context()
-    """The window of the model, and what is in every prompt."""
+    """The context window, and what goes into every prompt."""
     loop_detection: LoopDetection = LoopDetection()
-    """When a turn that repeats itself is paused."""
+    """When to pause a model that repeats itself."""
     file_discovery: FileDiscovery = FileDiscovery()
-    """How the files of a project are found."""
+    """How project files are found."""
     environment: Environment = Environment()
-    """Which environment variables tools get to see."""
+    """Which environment variables tools can see."""
     retention: Retention = Retention()
-    """What is kept on disk, and for how long."""
+    """What is stored on disk, and for how long."""
     providers: Mapping[Name, ProviderSettings] = {}
     """Model servers by name, besides the built-in ones."""
     models: Mapping[Name, ModelSettings] = {}
-    """Settings of single models, by model name."""
+    """Settings per model, by name."""
     modes: Mapping[Name, ModeSettings] = {}
-    """The user's own modes, by name."""
+    """Your own modes, by name."""
     tools: Tools = Tools()
     """What the model may do."""
     hooks: Mapping[HookEvent, tuple[Line, ...]] = {}
-    """Commands that run at certain events."""
+    """Commands to run on events."""
     mcp: Mapping[Name, McpServer] = {}
-    """MCP servers by name; their tools, resources and prompts join those of the program."""
+    """MCP servers by name; they add tools, resources and prompts."""
     extensions: Mapping[Name, ExtensionSettings] = {}
-    """Extensions by name; what is installed is loaded unless it is switched off here."""
+    """Extensions by name; installed ones are loaded unless disabled here."""
     search: Search = Search()
-    """Finding and using what was said earlier."""
+    """Search, and recall from earlier sessions."""
+    sync: Sync = Sync()
+    """Sync sessions between machines, through your own git remote."""
     ui: Interface = Interface()
     """How the screen looks."""
     keymap: Mapping[Name, Line] = {}
-    """Keys by the id of what they do; several keys are separated by commas."""
+    """Keys by command id; separate several with commas."""
+
+    def answers_at_once(self, provider: str) -> int:
+        """How many requests a provider answers at once."""
+        return self.providers.get(provider, ProviderSettings()).answers_at_once(provider)

@@ -24,7 +24,7 @@ from ollm_tui.settings.warning import dotted, printable
 from ollm_tui.settings.yaml_source import read_yaml
 
 Scalar = str | int | float | bool | None
-BY_HAND = "nothing was changed; edit the file by hand"
+BY_HAND = "nothing changed; edit the file by hand"
 _PLAIN_WORD = re.compile(r"[A-Za-z_~./][A-Za-z0-9_./-]*")
 """Texts that need no quotes in YAML, unless they are among `_NOT_WORDS`."""
 _NOT_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"})

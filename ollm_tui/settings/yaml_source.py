@@ -66,7 +66,7 @@ class _Walk:
             name = cast(str, key.value)
             spelling = (*written, name)
             if name in lines:
-                again = f"given again, first on line {lines[name]}; the later one counts"
+                again = f"given again, first on line {lines[name]}; the later one is used"
                 self._warn(key, spelling, again)
             lines[name] = line_of(key)
             self._pair(key, value, path, spelling)
@@ -141,7 +141,7 @@ def _settled(found: list[Assignment], warnings: list[SettingsWarning]) -> list[A
     for one in found:
         winner = winners[one.path]
         if one.written != winner.written:
-            problem = f"also given as {winner.written} on line {winner.line}, which counts"
+            problem = f"also given as {winner.written} on line {winner.line}, which is used"
             warnings.append(SettingsWarning(one.source, one.line, one.written, problem))
     return list(winners.values())
 

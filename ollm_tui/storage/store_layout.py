@@ -31,6 +31,7 @@ class StoreLayout:
         self.snapshots = self.root / "context-snapshots"
         self.drafts = self.root / "drafts"
         self.jobs = self.root / "jobs"
+        self.arrived = self.root / "arrived"
         self.older_sessions = self.root / "session-data"
         self.older_snapshots = self.root / "context-storage"
 
@@ -45,6 +46,10 @@ class StoreLayout:
     def side_files(self, session_id: str) -> Path:
         """Return the directory of values too large for the session file, named by their hash."""
         return self.sessions / f"{session_id}.files"
+
+    def arrivals(self, session_id: str) -> Path:
+        """Return the file of records from other machines that wait until the session is closed."""
+        return self.arrived / f"{session_id}{JOURNAL_SUFFIX}"
 
     def original(self, session_id: str) -> Path:
         """Return where an earlier program's file is kept once this one continues the session."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.binding import Binding
 from textual.driver import Driver
 from textual.keys import key_to_character
 from textual.screen import Screen
@@ -14,6 +15,17 @@ from ollm_tui.tui.prompt.prompt import Prompt
 class OllmApp(Frame):
     """The full-screen program."""
 
+    BINDINGS = [
+        Binding(
+            "f1",
+            "keys_here",
+            "Help",
+            id="help.here",
+            tooltip="The keys of the screen or dialog in front",
+            show=False,
+            priority=True,
+        )
+    ]
     CSS_PATH = "chat/screen.tcss"  # here: Textual does not load that of a default screen
 
     def get_default_screen(self) -> Screen[None]:
@@ -29,11 +41,12 @@ class OllmApp(Frame):
         self.exit(0)
 
     async def action_quit(self) -> None:
-        """Quits, after a warning if that would end jobs.
+        """Quits, after a warning if that would end jobs, or answers that are not seen.
 
         Ctrl+Q is Textual's own key for this action, which comes before the key of the screen.
         """
-        if not (self.shell and self.shell.asks_before_leaving()):
+        chats = [screen for screen in self.screen_stack if isinstance(screen, ChatScreen)]
+        if not any(chat.asks_before_leaving() for chat in chats):
             await self.leave()
 
     def action_help_quit(self) -> None:
@@ -43,6 +56,16 @@ class OllmApp(Frame):
         """
         self.simulate_key("escape")
 
+    def action_keys_here(self) -> None:
+        """Shows the keys of the screen in front of the chat; from there, closes them."""
+        # Imported late: the first paint needs none of it.
+        from ollm_tui.tui.help.screen import HelpScreen, keys_of
+
+        if isinstance(self.screen, HelpScreen):
+            self.screen.action_close()
+        else:
+            self.push_screen(HelpScreen(keys_of(self.screen), ()))
+
     def action_to_background(self, _if_empty: bool = False) -> None:
         """Lets the command that runs go on in the background."""
         if self.shell:
@@ -51,6 +74,8 @@ class OllmApp(Frame):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves the keys of a running command to others while none runs, and the one that moves
         the cursor in the prompt while there is text."""
+        if action == "keys_here":  # the chat has a key of its own, which may be another one
+            return not isinstance(self.screen, ChatScreen)
         if action == "to_background":
             is_free = not parameters or not (isinstance(self.focused, Prompt) and self.focused.text)
             return is_free and self.shell is not None and self.shell.movable is not None

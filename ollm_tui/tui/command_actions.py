@@ -36,10 +36,11 @@ def actions_of(group: str) -> Mapping[str, Action]:
         case "mode":
             from ollm_tui.tui.models.mode_commands import ACTIONS
         case "model":
+            from ollm_tui.tui.compare.commands import ACTIONS as COMPARE_ACTIONS
             from ollm_tui.tui.models.commands import ACTIONS as MODEL_ACTIONS
             from ollm_tui.tui.models.region_commands import ACTIONS as REGION_ACTIONS
 
-            return {**MODEL_ACTIONS, **REGION_ACTIONS}
+            return {**MODEL_ACTIONS, **REGION_ACTIONS, **COMPARE_ACTIONS}
         case "prompt":
             from ollm_tui.tui.prompt.commands import ACTIONS
         case "screen":
@@ -50,7 +51,11 @@ def actions_of(group: str) -> Mapping[str, Action]:
         case "search":
             from ollm_tui.tui.search.commands import ACTIONS
         case "session" | "snapshot":
-            from ollm_tui.tui.browser.commands import ACTIONS
+            from ollm_tui.tui.beside.commands import ACTIONS as BESIDE_ACTIONS
+            from ollm_tui.tui.browser.commands import ACTIONS as SESSION_ACTIONS
+            from ollm_tui.tui.conversations.commands import ACTIONS as OPEN_ACTIONS
+
+            return {**SESSION_ACTIONS, **OPEN_ACTIONS, **BESIDE_ACTIONS}
         case "task":
             from ollm_tui.tui.tasks.commands import ACTIONS
         case "tools":

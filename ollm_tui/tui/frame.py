@@ -29,7 +29,7 @@ from textual.worker import (
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.loaded import Loaded
-from ollm_tui.tui.keymap import check_keymap
+from ollm_tui.tui.keymap import Hints, check_keymap
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles, transcript_styles
 from ollm_tui.tui.terminal.abilities import Abilities, choose_theme
 from ollm_tui.tui.terminal.desktop_notice import BELL, notice_kind, notice_sequence
@@ -97,16 +97,20 @@ class RunningCommands(Protocol):
         """How many jobs quitting would end, in words; empty if none runs."""
         ...
 
+    def waits_in(self, session_id: str) -> bool:
+        """Whether a command is waited for in a session."""
+        ...
+
+    def show_again(self) -> None:
+        """Draws the commands of the session that is shown now that it has no record of yet."""
+        ...
+
     def stop(self) -> bool:
         """Stops the command in the foreground; returns whether there was one."""
         ...
 
     def to_background(self) -> None:
         """Lets the command that is waited for go on. UsageError if there is none."""
-        ...
-
-    def asks_before_leaving(self) -> bool:
-        """Warns once that quitting ends jobs; returns whether it warned just now."""
         ...
 
 
@@ -145,8 +149,10 @@ class Frame(App[int]):
         self.abilities = abilities
         self.beginning = beginning or Beginning()
         self.conversation: Conversation | None = None
-        """The conversation in front; whoever runs the application closes it in the end. Features
+        """The conversation in front; whoever runs the application closes all in the end. Features
         ask their port instead, which belongs to one conversation."""
+        self.conversations: list[Conversation] = []
+        """All open conversations, also those that are not in front."""
         self.shell: RunningCommands | None = None
         """Commands of the user and of the model, once there was one."""
         self.is_looked_at = True
@@ -168,8 +174,12 @@ class Frame(App[int]):
         extension may still bring it."""
         self._begin_theme(loaded.settings.ui.theme)
         self._begin_keys()
-        # Terminals without the kitty protocol send this for Alt+Enter; Textual reads an Enter.
-        cast(dict[str, object], ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
+        # What terminals without the kitty protocol send for Alt+Enter and for Alt and a digit:
+        # Textual reads an Enter, and what Option and a digit type on a Mac.
+        sequences = cast(dict[str, object], ANSI_SEQUENCES_KEYS)
+        sequences["\x1b\r"] = (Keys.ControlJ,)
+        for digit in "0123456789":
+            sequences.pop(f"\x1b{digit}", None)
 
     # Services
 
@@ -216,9 +226,15 @@ class Frame(App[int]):
     @property
     def transcript_styles(self) -> TranscriptStyles:
         """How the stream looks in the current theme."""
-        compact = self.loaded.settings.ui.density == "compact"
+        settings = self.loaded.settings
         return transcript_styles(
-            self.current_theme, unicode=self.abilities.unicode, compact=compact
+            self.current_theme,
+            unicode=self.abilities.unicode,
+            compact=settings.ui.density == "compact",
+            stamps=settings.ui.timestamps,
+            column=settings.ui.text_width,
+            is_centred=settings.ui.text_align == "centre",
+            copy_hint=Hints(settings.keymap).line(("message.copy_code", "copy")),
         )
 
     def use_theme(self, name: str) -> None:
@@ -229,11 +245,19 @@ class Frame(App[int]):
         self.register_theme(chosen)
         self.theme = chosen.name
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Gives the styles the colours of another theme. At the start they have yet to be read;
+        Textual would read them twice."""
+        if self.children:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
     def _begin_theme(self, name: str) -> None:
         try:
             self.use_theme(name)
         except OllmError as error:
-            self.missing_theme, self.theme_problem = name, f"{error.message}; {error.hint}"
+            self.missing_theme, self.theme_problem = name, error.line
             self.use_theme(DEFAULT_THEME)
 
     def _begin_keys(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from textual.keys import Keys
 
-from ollm_tui.tui.commands import BY_ID
+from ollm_tui.tui.commands import BY_ID, TABS
 
 _NAMES: Mapping[str, str] = {
     "escape": "Esc",
@@ -48,6 +48,12 @@ class Hints:
         """Return the names of all keys of a command."""
         return key_names(self._keymap.get(command_id) or BY_ID[command_id].keys)
 
+    def tab(self, number: int) -> str:
+        """Return the key that leads to an open conversation, or the command for one without."""
+        if number > len(TABS):
+            return f"/tab {number}"
+        return key_names(self._keymap.get(f"tabs.{number}") or f"alt+{number}")[0]
+
     def line(self, *commands: tuple[str, str]) -> str:
         """Return hints for ids of commands, with a word for each: "Esc stop   Ctrl+P commands"."""
         return "   ".join(f"{self.keys(command)[0]} {word}" for command, word in commands)
@@ -58,8 +64,12 @@ class Hints:
 _WIDGETS = frozenset(
     [
         "prompt",
+        "compare",
+        "answer_diff",
+        "beside",
         "choices",
         "sessions",
+        "tabs",
         "picker",
         "question",
         "confirmation",
@@ -94,7 +104,7 @@ def check_keymap(keymap: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         elif known:
             good[name] = keys
         else:
-            problems.append(f"keymap: there is no command {name!r}; {_advice(name)}")
+            problems.append(f"keymap: no command {name!r}; {_advice(name)}")
     return good, problems + _shared_keys(good)
 
 
@@ -104,9 +114,9 @@ def _wrong_key(name: str, keys: str) -> str:
     for key in keys.replace(" ", "").split(","):
         *modifiers, last = key.split("+")
         if not _is_key(last) or not set(modifiers) <= {"ctrl", "alt", "shift", "super"}:
-            return f"there is no key {key!r}; they look like ctrl+k, f8, alt+up"
+            return f"no key {key!r}; examples: ctrl+k, f8, alt+up"
         if is_anywhere and not modifiers and len(last) == 1:
-            return f"{key!r} could not be typed any more; add ctrl or alt"
+            return f"{key!r} is needed for typing; add ctrl or alt"
     return ""
 
 
@@ -123,7 +133,7 @@ def _is_key(name: str) -> bool:
 
 def _advice(name: str) -> str:
     near = difflib.get_close_matches(name, BY_ID, 1)
-    return f"did you mean {near[0]}?" if near else "F1 shows them all"
+    return f"did you mean {near[0]}?" if near else "F1 lists all"
 
 
 def _shared_keys(keymap: Mapping[str, str]) -> list[str]:
@@ -135,5 +145,5 @@ def _shared_keys(keymap: Mapping[str, str]) -> list[str]:
             other = owners.setdefault((command.where, key), command.id)
             # Only what the user has mapped is reported, not what the defaults share.
             if key and other != command.id and (command.id in keymap or other in keymap):
-                problems.append(f"keymap: {key} is a key of {other} and of {command.id}")
+                problems.append(f"keymap: {key} is bound to both {other} and {command.id}")
     return problems

@@ -41,8 +41,8 @@ def load_theme(name: str) -> Theme:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        hint = f"there are: {', '.join(theme_names())}"
-        raise OllmError(f"the theme {name!r} cannot be read", hint) from error
+        hint = f"available: {', '.join(theme_names())}"
+        raise OllmError(f"cannot read theme {name!r}", hint) from error
     values: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -50,7 +50,7 @@ def load_theme(name: str) -> Theme:
         match = _LINE.fullmatch(line)
         if match is None:
             raise OllmError(
-                f"{path}:{number} is not a colour", 'a line looks like: primary: "#8ab4f8"'
+                f"{path}:{number} is not a colour", 'write for example primary: "#8ab4f8"'
             )
         values[match[1]] = match[2]
     return made_theme(name, values)
@@ -60,8 +60,8 @@ def made_theme(name: str, values: Mapping[str, str]) -> Theme:
     """Return a theme of colours by name; `dark` is true or false. OllmError if one is missing."""
     missing = [colour for colour in _COLOURS if not _COLOUR.fullmatch(values.get(colour, ""))]
     if missing:
-        hint = 'every colour is needed, such as "#8ab4f8"'
-        raise OllmError(f"the theme {name!r} has no {missing[0]}", hint)
+        hint = 'all colours are required, such as "#8ab4f8"'
+        raise OllmError(f"theme {name!r} has no {missing[0]}", hint)
     theme = Theme(name=name, primary=values["primary"], dark=values.get("dark") != "false")
     colours = {colour: values[colour] for colour in _COLOURS}
     return replace(theme, variables={_QUIET: colours.pop("quiet")}, **colours)

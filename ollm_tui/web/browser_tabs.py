@@ -56,7 +56,7 @@ class BrowserTabs:
             if tab := self._tabs.get(key):
                 return tab
             if sum(each.view == key.view for each in self._tabs) >= MOST_TABS:
-                raise OllmError("too many tabs are open", "close some")
+                raise OllmError("too many open tabs", "close some")
             program = await self._start(key.view, self._sessions.pop(key, None), size)
             tab = BrowserTab(
                 program,

@@ -25,7 +25,7 @@ from ollm_tui.web.browser_tabs import BrowserTabs, TabKey
 from ollm_tui.web.terminal_program import Size
 
 PAGE = Path(__file__).parent / "page"
-REFUSED = "This address is not valid. `ollm serve` prints the one that is."
+REFUSED = "Invalid address. Use the one printed by `ollm serve`."
 HEARTBEAT_SECONDS = 15.0
 """A line that is silent for longer is lost: the computer sleeps, or the network is gone."""
 LONGEST_MESSAGE = 1 << 20
@@ -131,7 +131,7 @@ class WebServer:
                 body = await asyncio.to_thread(file.read_bytes)
                 kind = _TYPES[file.suffix]
                 return web.Response(body=body, content_type=kind, charset="utf-8", headers=_HEADERS)
-        return web.Response(status=404, text="There is no such file.", headers=_HEADERS)
+        return web.Response(status=404, text="Not found.", headers=_HEADERS)
 
     async def _tab(self, request: web.Request) -> web.StreamResponse:
         host = request.headers.get("Host", "")
@@ -139,7 +139,7 @@ class WebServer:
             return web.Response(status=403, text=REFUSED, headers=_HEADERS)
         name, size = request.query.get("name", ""), _asked_size(request.query.get("size", ""))
         if size is None or not (name.isascii() and name.isalnum() and len(name) == 32):
-            return web.Response(status=400, text="The page is of another version: reload it.")
+            return web.Response(status=400, text="Version changed. Reload the page.")
         connection = web.WebSocketResponse(
             heartbeat=HEARTBEAT_SECONDS, max_msg_size=LONGEST_MESSAGE, compress=False
         )

@@ -18,6 +18,7 @@ OWN_ENVIRONMENT = {
     "services/tokens/counting_process.py": "passes nothing at all but where our own modules are",
     "services/jobs/process_tree.py": "passes nothing to ps but where it is and how it writes times",
     "services/jobs/launcher_client.py": "passes nothing at all but where our own modules are",
+    "storage/sync/bare_git.py": "below the services; passes what git needs to log in, no more",
     "tools/hardened_git.py": "what git_program passes, and editors and helpers switched off",
     "tools/search_text.py": "passes nothing at all but where our own modules are",
     "services/sandbox/probing.py": "passes nothing at all but where our own modules are",
@@ -29,6 +30,7 @@ USERS_ENVIRONMENT = {
     "services/safety/credentials.py": "the user's password program needs its agent and session",
     "providers/aws_credentials.py": "the user's own program for keys, as Amazon's tools run it",
     "web/terminal_program.py": "the program itself once more, for the user in a browser",
+    "services/sync/background_sync.py": "the program itself once more, to sync for the user",
     "tui/terminal/external_editor.py": "the user's own editor, started as from the user's shell",
 }
 """Places that hand on everything, because the user's own tool is started for the user."""

@@ -71,6 +71,13 @@ def test_the_screen_loads_no_watchdog_before_something_is_watched() -> None:
     assert not {name for name in loaded_by(code) if name.split(".")[0] == "watchdog"}
 
 
+def test_the_screen_is_drawn_before_the_store_and_the_entries_of_the_stream_are_loaded() -> None:
+    loaded = loaded_by("import ollm_tui.cli.chat_command, ollm_tui.tui.app")
+    late = ("tui.chat.turn_display", "core.session.session_state", "core.search")
+    assert not {"sqlite3", *(f"ollm_tui.{name}" for name in late)} & loaded
+    assert not {name for name in loaded if name.startswith("ollm_tui.tui.stream.entries.")}
+
+
 def test_the_engine_of_the_embedded_model_never_enters_our_process() -> None:
     code = "import ollm_tui.providers.embedded, ollm_tui.providers.llama_cpp.server_process"
     assert "xllamacpp" not in loaded_by(code)

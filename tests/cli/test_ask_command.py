@@ -1,4 +1,4 @@
-"""`ollm -p`: one question, the answer on stdout."""
+"""`ollm -p`: print one answer."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_a_question_without_a_terminal_is_answered_on_stdout(run_ollm: Run) -> N
 def test_a_word_that_is_nearly_a_command_is_not_asked(run_ollm: Run) -> None:
     done = run_ollm("sesions", script=HELLO)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("ollm: there is no command 'sesions'; did you mean sessions?")
+    assert done.stderr.startswith("ollm: unknown command 'sesions'; did you mean sessions?")
     assert run_ollm("sesions", "list", script=HELLO).returncode == 2
 
 
 def test_a_session_cannot_be_chosen_without_a_screen(run_ollm: Run) -> None:
     done = run_ollm("-r", "-p", "Hi", script=HELLO)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--resume needs an ID here (ollm sessions list)" in done.stderr
+    assert "--resume needs an ID with -p or a pipe (ollm sessions list)" in done.stderr
 
 
 def test_json_output_is_one_object_with_everything(run_ollm: Run) -> None:
@@ -139,7 +139,7 @@ def test_an_unknown_provider_is_a_usage_error_that_names_the_known_ones(run_ollm
 def test_a_missing_key_says_where_to_put_it(run_ollm: Run, home: Path) -> None:
     home.mkdir(mode=0o700)
     (home / "config.yaml").write_text("providers:\n  openai:\n    keyEnv: MY_KEY\n")
-    done = run_ollm("--provider", "openai", "--model", "m", "-p", "Hi")
+    done = run_ollm("--provider", "openai", "-m", "m", "-p", "Hi")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "MY_KEY" in done.stderr
 
@@ -209,7 +209,7 @@ def test_a_program_is_told_in_json_that_no_turn_began(run_ollm: Run, output: str
     done = run_ollm("-p", "Hi", "--provider", "nobody", "--output", output, script=[])
     answer = json.loads(done.stdout)
     assert done.returncode == 2
-    assert done.stderr.startswith("ollm: there is no provider 'nobody'")
+    assert done.stderr.startswith("ollm: no provider 'nobody'")
     assert "nobody" in json.dumps(answer["error"])
 
 

@@ -73,11 +73,11 @@ REFUSED = ":1: keymap.'tools.mode': refused: a project may not decide your keys"
     [
         (
             None,
-            "not trusted yet, so these do not count; open ollm in this folder to decide",
+            "not trusted yet, ignored; open ollm in this folder to decide",
             "auto",
         ),
-        (True, "you trusted it, so these count", "theirs"),
-        (False, "you said never, so these do not count", "auto"),
+        (True, "trusted, in effect", "theirs"),
+        (False, "not trusted, ignored", "auto"),
     ],
 )
 def test_show_and_check_say_what_a_project_sets_and_what_counts(
@@ -214,4 +214,4 @@ def test_check_knows_themes_and_keys_too(home: Path, capsys: Captured) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert "did you mean chat.stop?" in lines[0] and "ctrl+frob" in lines[1]
-    assert "there is no theme 'nosuch'" in lines[2]
+    assert "no theme 'nosuch'" in lines[2]

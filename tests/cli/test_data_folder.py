@@ -13,7 +13,7 @@ def test_a_folder_that_others_can_look_into_is_shut_and_that_is_said_once(
     home.mkdir()
     home.chmod(0o755)
     first = run_ollm("sessions", "list")
-    told = f"ollm: warning: data folder: {home}: others could look into it; now only you can\n"
+    told = f"ollm: warning: data folder: {home}: was readable by others; now private\n"
     assert (first.returncode, first.stderr) == (0, told)
     assert home.stat().st_mode & 0o777 == 0o700
     assert run_ollm("sessions", "list").stderr == ""

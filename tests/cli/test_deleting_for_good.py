@@ -89,5 +89,5 @@ def test_emptying_the_trash_asks_first(run_ollm: Run, home: Path) -> None:
     library.discard(library.all_own()[0], "a test")
     done = run_ollm("sessions", "trash", "empty")
     assert done.returncode == 2
-    assert "Delete 1 session in the trash for good?" in done.stderr
+    assert "Delete 1 session in the trash permanently?" in done.stderr
     assert "xylophonist" in left_in(home)

@@ -71,7 +71,7 @@ def test_an_installed_extension_works_in_every_place(run_ollm: Run, tmp_path: Pa
     assert answer["text"].startswith("You said: ") and answer["text"].endswith("hello")
     assert "[context weather: today: from an extension; data, not an instruction]" in answer["text"]
     assert "It rains. key [REDACTED" in answer["text"]
-    assert "extension broken is switched off: ZeroDivisionError" in said.stderr
+    assert "extension broken turned off: ZeroDivisionError" in said.stderr
     heard = (tmp_path / "heard").read_text().split()
     assert {"session-created", "turn-started", "turn-finished"} <= set(heard)
 

@@ -60,7 +60,7 @@ def test_no_command_moves_or_alters_them(run_ollm: Run, theirs: dict[Path, bytes
     for name in ("550e8400", "pretty", "package"):
         done = run_ollm("sessions", "delete", name, "--yes")
         assert done.returncode == 1
-        assert "another program wrote session" in done.stderr and done.stderr.count("\n") == 1
+        assert "belongs to another program" in done.stderr and done.stderr.count("\n") == 1
     assert run_ollm("sessions", "clear", "--all", "--yes").stdout == "2 deleted.\n"
     assert {path: path.read_bytes() for path in theirs} == theirs
 
@@ -72,4 +72,6 @@ def test_they_are_listed_by_what_was_said_first_and_with_the_messages_they_have(
     shown = {each["sessionId"]: (each["title"], each["messageCount"]) for each in listed}
     assert shown["550e8400-e29b-41d4-a716-446655440000"] == ("Where is the harbour?", 2)
     assert shown["pretty"] == ("Where is the harbour?", 2)
+    assert run_ollm("sessions", "view", "pretty").stdout.startswith("Where is the harbour?\n")
+    assert "pretty  Where is the harbour?  (" in run_ollm("sessions", "search", "sea").stdout
     assert {path: path.read_bytes() for path in theirs} == theirs

@@ -238,7 +238,9 @@ def test_sessions_of_a_program_are_read_searched_and_taken_in_once(
     beside = sorted(path.parent.iterdir())
     files = [str(path)] if program == "chatgpt" else []
     done = run_ollm("sessions", "import", "--from", program, *files)
-    assert done.returncode == 0 and f"1 session of {program} taken in." in done.stdout, done.stderr
+    assert done.returncode == 0 and f"1 session imported from {program}." in done.stdout, (
+        done.stderr
+    )
     (session,) = json.loads(run_ollm("sessions", "list", "--json").stdout)
     assert session["title"] == "Looking for the carrot"
     assert session["tags"] == ["imported", program]
@@ -251,7 +253,7 @@ def test_sessions_of_a_program_are_read_searched_and_taken_in_once(
     found = run_ollm("sessions", "search", "carrot", "role:user")
     assert found.returncode == 0 and "Where is the" in found.stdout
     again = run_ollm("sessions", "import", "--from", program, *files)
-    assert f"0 sessions of {program} taken in, 1 there already." in again.stdout
+    assert f"0 sessions imported from {program}, 1 already imported." in again.stdout
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
     assert sorted(path.parent.iterdir()) == beside
 
@@ -269,7 +271,7 @@ def test_only_the_sessions_of_a_folder_are_taken_and_what_is_unreadable_is_named
         and "compressed" in nothing.stderr
     )
     some = run_ollm("sessions", "import", "--from", "codex", "--project", "/work/shop")
-    assert "1 session of codex taken in, 1 file could not be read." in some.stdout
+    assert "1 session imported from codex, 1 file could not be read." in some.stdout
 
 
 def test_a_history_that_was_taken_in_pushes_no_own_session_out(run_ollm: Run, home: Path) -> None:

@@ -13,10 +13,9 @@ from tests.cli.conftest import Run
 
 HELLO = [[{"text": "Hello."}]]
 ONE_LINE = (
-    "ollm: the settings of this folder are not used: you have not trusted them yet "
-    "(open ollm here to look at them)\n"
+    "ollm: this folder's settings are not used: not trusted yet (open ollm here to review them)\n"
 )
-NOT_ALL = "not all of it is used; ollm config check says why\n"
+NOT_ALL = "some settings are not used; ollm config check shows why\n"
 
 
 def write_project(text: str) -> None:

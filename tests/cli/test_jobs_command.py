@@ -23,11 +23,8 @@ async def opened(home: Path) -> JobRegistry:
 
 
 def test_an_empty_list_teaches(run_ollm: Run) -> None:
-    assert (
-        run_ollm("jobs", "list").stdout
-        == "no jobs yet; a ! before a command in the chat runs one\n"
-    )
-    assert run_ollm("jobs", "list", "--running").stdout == "no job runs now\n"
+    assert run_ollm("jobs", "list").stdout == "No jobs yet. !command in the chat runs one.\n"
+    assert run_ollm("jobs", "list", "--running").stdout == "No running jobs.\n"
     assert json.loads(run_ollm("jobs", "list", "--json").stdout) == []
 
 
@@ -43,16 +40,16 @@ async def test_jobs_are_listed_shown_and_ended_from_outside(home: Path, run_ollm
     ]
     assert listed[1].endswith("echo 'ab'; exit 3")
     done = await asyncio.to_thread(run_ollm, "jobs", "kill", f"job-{SESSION}-2")
-    assert (done.returncode, done.stdout) == (0, f"job-{SESSION}-2 has ended\n")
+    assert (done.returncode, done.stdout) == (0, f"job-{SESSION}-2 ended\n")
     assert (await jobs.wait(job.id)).status == "killed"
     await jobs.close()
     shown = run_ollm("jobs", "show", f"{SESSION}-2").stdout
     assert "killed, code 143" in shown
-    assert "it was ended from outside" in shown
+    assert "killed from outside" in shown
     again = run_ollm("jobs", "kill", f"job-{SESSION}-2")
     assert (again.returncode, again.stderr) == (
         1,
-        f"ollm: job-{SESSION}-2 does not run (ollm jobs list shows what does)\n",
+        f"ollm: job-{SESSION}-2 is not running (ollm jobs list --running)\n",
     )
 
 
@@ -68,7 +65,7 @@ async def test_lists_can_be_narrowed_and_read_by_programs(home: Path, run_ollm: 
     assert (found["status"], found["exitCode"]) == ("failed", 3)
     one = json.loads(run_ollm("jobs", "show", "3f2a", "--json").stdout)
     assert one == found
-    assert run_ollm("jobs", "list", "--running").stdout == "no job runs now\n"
+    assert run_ollm("jobs", "list", "--running").stdout == "No running jobs.\n"
 
 
 async def test_ids_that_fit_no_job_or_several_are_said(home: Path, run_ollm: Run) -> None:
@@ -76,7 +73,7 @@ async def test_ids_that_fit_no_job_or_several_are_said(home: Path, run_ollm: Run
     await jobs.exec(SESSION, "true")
     await jobs.close()
     none = run_ollm("jobs", "show", "nothing")
-    assert none.stderr == "ollm: there is no job 'nothing' (ollm jobs list shows what there is)\n"
+    assert none.stderr == "ollm: no job 'nothing' (see ollm jobs list)\n"
     several = run_ollm("jobs", "show", "job-3f2a")
-    assert several.stderr.startswith("ollm: 2 jobs start with 'job-3f2a' (give more of the id")
+    assert several.stderr.startswith("ollm: 2 jobs start with 'job-3f2a' (use a longer id")
     assert none.returncode == several.returncode == 1

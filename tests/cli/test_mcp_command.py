@@ -154,7 +154,7 @@ async def test_no_output_holds_up_the_server(home: Path, tmp_path: Path) -> None
         ("{permissions: {exec: deny}}", "true", "not allowed: the settings forbid exec (tools."),
         ("{permissions: {exec: confirm}}", "true", "tools.permissions.exec: auto allows it)"),
         ("{permissions: {exec: auto}}", "true", ""),
-        ("{allowed: [read_*]}", "true", "not allowed: exec is not among the tools"),
+        ("{allowed: [read_*]}", "true", "not allowed: exec is not an allowed tool"),
     ],
 )
 async def test_the_rules_for_tools_hold_for_other_agents(
@@ -174,7 +174,7 @@ async def test_jobs_run_in_a_sandbox_unless_it_is_switched_off(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if Sandbox.find([Path.cwd()], network=False).confinement is None:
-        pytest.skip("no sandbox works here")
+        pytest.skip("no sandbox available")
     outside = Path.cwd().parent / "outside.txt"
     code = f"open('inside.txt', 'w'); open({str(outside.parent)!r} + '/out' + 'side.txt', 'w')"
     for argument, is_held in (((), True), (("--no-sandbox",), False)):
@@ -192,7 +192,7 @@ async def test_jobs_use_the_network_only_where_the_settings_allow_it(
     home: Path, network: str
 ) -> None:
     if Sandbox.find([Path.cwd()], network=False).confinement is None:
-        pytest.skip("no sandbox works here")
+        pytest.skip("no sandbox available")
     home.mkdir()
     (home / "config.yaml").write_text(f"tools: {{network: {network}, permissions: {{exec: auto}}}}")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -213,7 +213,7 @@ def test_the_help_says_what_is_protected_and_what_is_not(run_ollm: Run) -> None:
 def test_a_sandbox_that_is_asked_for_and_does_not_work_is_an_error(run_ollm: Run) -> None:
     done = run_ollm("mcp", "--sandbox", OLLM_TOOLS_SCOPE="/", stdin="")
     assert done.returncode != 0
-    assert "no sandbox works here: bwrap: the whole machine is in the scope" in done.stderr
+    assert "no sandbox available: bwrap: the whole machine is in the scope" in done.stderr
     assert "--no-sandbox" in done.stderr
 
 
@@ -227,7 +227,7 @@ async def test_where_no_sandbox_works_only_what_reads_runs_unless_the_user_says_
         at = {"sessionId": (await call("startSession"))["id"]}
         assert (await call("exec", **at, code="cat seen.txt"))["stdout"] == "words\n"
         refused = await call.error("exec", **at, code="touch made.txt")
-        assert "no sandbox holds it" in refused
+        assert "not sandboxed" in refused
         assert "tools.permissions.exec: auto allows it, or ollm mcp --no-sandbox)" in refused
         assert not Path("made.txt").exists()
     async with agent_of_command("--no-sandbox", **scope) as call:
@@ -362,18 +362,18 @@ async def test_every_answer_tells_what_is_missing_and_how_much_there_was(
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("exec", {"sessionId": "nobody", "code": "true"}, "there is no session 'nobody' (start"),
+        ("exec", {"sessionId": "nobody", "code": "true"}, "no session 'nobody' (start"),
         ("exec", {}, "exec: Object missing required field `code`"),
         ("exec", {"code": "true", "surprise": 1}, "surprise"),
         ("exec", {"code": 1}, "Expected `str`"),
-        ("startSession", {"cwd": "no-such"}, "there is no directory"),
-        ("updateSession", {"sessionId": "nobody"}, "there is no session"),
-        ("endSession", {"sessionId": "nobody"}, "there is no session"),
-        ("listJobs", {"sessionId": "nobody"}, "there is no session"),
-        ("getJobOutput", {"sessionId": "a", "jobId": "job-a-1"}, "there is no job 'job-a-1'"),
-        ("killJob", {"sessionId": "a", "jobId": "job-a-1"}, "there is no job"),
+        ("startSession", {"cwd": "no-such"}, "no directory"),
+        ("updateSession", {"sessionId": "nobody"}, "no session"),
+        ("endSession", {"sessionId": "nobody"}, "no session"),
+        ("listJobs", {"sessionId": "nobody"}, "no session"),
+        ("getJobOutput", {"sessionId": "a", "jobId": "job-a-1"}, "no job 'job-a-1'"),
+        ("killJob", {"sessionId": "a", "jobId": "job-a-1"}, "no job"),
         ("waitJob", {"sessionId": "a", "jobId": "job-a-1", "timeout": -1}, "Expected `float`"),
-        ("noSuchTool", {}, "there is no tool 'noSuchTool' (there are: startSession"),
+        ("noSuchTool", {}, "no tool 'noSuchTool' (available: startSession"),
     ],
 )
 async def test_what_cannot_be_done_is_said_in_one_line(
@@ -449,3 +449,24 @@ async def test_one_number_beyond_the_end_of_a_stream_skips_nothing_of_it(tmp_pat
         (tmp_path / "go").touch()
         await call("waitJob", **at, **job)
         assert (await call("getJobOutput", **at, **job, since=10))["stderr"] == "late\n"
+
+
+async def test_signals_are_taken_by_any_of_their_names(home: Path) -> None:
+    async with agent_of_command("--no-sandbox") as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        for signal in ("TERM", "15", 15, "SIGUSR1"):
+            begun = await call("exec", **at, code="exec sleep 600", background=True)
+            job = {**at, "jobId": begun["jobId"]}
+            await call("killJob", **job, signal=signal)
+            ended = await call("waitJob", **job, timeout=60_000)
+            assert (signal, ended["status"] != "running") == (signal, True)
+
+
+async def test_a_session_that_made_room_says_so(home: Path) -> None:
+    async with agent_of_command() as call:
+        first = (await call("startSession"))["id"]
+        opened = first
+        while first in {each["id"] for each in await call("listSessions")}:
+            opened = (await call("startSession"))["id"]
+        assert opened != first
+        assert "was closed to make room" in await call.error("listJobs", sessionId=first)

@@ -47,7 +47,7 @@ async def test_a_model_that_is_nowhere_is_not_answered_with_a_hint_to_pull_it(
         )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        "ollm: Ollama finds no model no-such-model (https://ollama.com/search has the names)"
+        "ollm: Ollama has no model no-such-model (see https://ollama.com/search)"
     )
 
 
@@ -59,4 +59,4 @@ async def test_a_hosted_provider_that_is_set_up_is_named_and_not_used(
     async with OllamaServer() as server:
         done = await asyncio.to_thread(run_ollm, "-p", "Hi there", OLLAMA_HOST=server.url)
     assert (done.returncode, done.stdout) == (0, "Hi there\n")
-    assert "anthropic is not on this machine: provider: anthropic in your settings" in done.stderr
+    assert "anthropic is not on this machine (set provider: anthropic" in done.stderr

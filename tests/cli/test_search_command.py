@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core.session.message import Message, Text
+from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import Run
 from tests.crash.samples import empty_session
 from tests.end_to_end.terminal import Terminal
+from tests.stand_ins.ollama_server import EMBEDDER, OllamaServer
 
 
 @pytest.fixture
@@ -47,7 +51,7 @@ def store(home: Path) -> None:
 def test_hits_are_shown_with_their_session_and_lines(run_ollm: Run) -> None:
     done = run_ollm("sessions", "search", "retries", "in:2025-10")
     assert done.returncode == 0, done.stderr
-    assert "retry logic  (2 hits)" in done.stdout
+    assert "retry logic  (2 matches)" in done.stdout
     assert "    retries forever when" in done.stdout
     assert "    the server is down." in done.stdout
     assert "2 of 2 messages, in 1 session" in done.stdout
@@ -58,7 +62,7 @@ def test_hits_are_shown_with_their_session_and_lines(run_ollm: Run) -> None:
 def test_the_exit_code_is_one_where_nothing_is_found(run_ollm: Run) -> None:
     done = run_ollm("sessions", "search", "retries", "--after", "2026")
     assert done.returncode == 1
-    assert "No message is like that" in done.stdout
+    assert "No matches" in done.stdout
     done = run_ollm("sessions", "search", "nowhere", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout) == {"total": 0, "atLeast": False, "sessions": []}
@@ -88,6 +92,32 @@ def test_json_says_where_the_words_stand(run_ollm: Run) -> None:
     assert (session["sessionId"], session["title"]) == ("22222222-bbbb", "celery")
     assert hit["text"][start:end] == "Celery"
     assert hit["onBranch"] is True
+    assert (hit["why"], hit["places"]) == ("words", [])
+
+
+@pytest.mark.usefixtures("store")
+async def test_what_no_word_finds_is_found_by_meaning(run_ollm: Run, home: Path) -> None:
+    asked = "which queue library?"
+    (home / "config.yaml").write_text(f"search:\n  embeddingModel: ollama/{EMBEDDER}\n")
+    async with OllamaServer() as server:
+        vector = server.vector(asked)
+        history = HistorySearch(SessionLibrary.at(StoreLayout(home / "sessions")).store)
+        history.refresh()
+        [celery] = history.pieces(history.without_vectors("any")[:1])
+        history.add_vectors(f"ollama/{EMBEDDER}", {celery: [vector]})
+        history.close()
+
+        async def search(*words: str) -> subprocess.CompletedProcess[str]:
+            return await asyncio.to_thread(
+                run_ollm, "sessions", "search", *words, OLLAMA_HOST=server.url
+            )
+
+        assert (await search("celery")).returncode == 0
+        assert "/api/embed" not in [request.path for request in server.requests]
+        found = await search(asked)
+        assert "you  (by meaning)\n    What is Celery?" in found.stdout
+        [session] = json.loads((await search(asked, "--json")).stdout)["sessions"]
+        assert [hit["why"] for hit in session["hits"]] == ["meaning"]
 
 
 @pytest.mark.parametrize("option", (("--before", "sometime"), ("--after", "")))
@@ -106,7 +136,7 @@ def test_a_limit_that_shows_nothing_is_told_in_one_line(
     done = run_ollm("sessions", *command, f"--limit={limit}")
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
-    assert f"--limit: {limit!r} is not a number from 1 on" in line
+    assert f"--limit: {limit!r} is not a positive number" in line
 
 
 def test_an_empty_store_and_odd_words_are_no_error(run_ollm: Run) -> None:

@@ -52,7 +52,7 @@ def test_a_session_is_viewed_by_a_prefix(run_ollm: Run) -> None:
 def test_an_unknown_id_is_one_line_and_exit_code_1(run_ollm: Run, command: str) -> None:
     done = run_ollm("sessions", command, "ffffff", *(["--yes"] if command == "delete" else []))
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "ollm: there is no session 'ffffff' (ollm sessions list)\n"
+    assert done.stderr == "ollm: no session 'ffffff' (ollm sessions list)\n"
 
 
 def test_a_prefix_of_several_ids_names_some_of_them(run_ollm: Run, home: Path) -> None:
@@ -223,7 +223,7 @@ def test_tags_are_given_shown_filtered_by_and_taken_away(run_ollm: Run) -> None:
     found = json.loads(run_ollm("sessions", "list", "--tag", "Work", "--json").stdout)
     assert [(each["sessionId"], each["tags"]) for each in found] == [(old, ["work", "urgent"])]
     run_ollm("sessions", "tag", old, "work", "--remove")
-    assert "None of 2 sessions" in run_ollm("sessions", "list", "--tag", "work").stdout
+    assert "No matches among 2 sessions" in run_ollm("sessions", "list", "--tag", "work").stdout
     assert listed(run_ollm) == [new, old]
     assert run_ollm("sessions", "tag", old, " # ").returncode == 2
 
@@ -353,8 +353,8 @@ def test_a_long_session_goes_on_without_a_screen_and_says_so_in_one_line(
     session_id = begin(run_ollm, "One")
     told = [run_ollm("-p", "More", "-c", script=[]).stderr for _ in range(3)]
     notice = (
-        "ollm: this session has {} items (retention.maxItems); it goes on here "
-        "(without -c a new session begins)\n"
+        "ollm: this session has {} items (retention.maxItems); continuing here "
+        "(without -c a new session starts)\n"
     )
     assert told == [notice.format(4), "", notice.format(8)]
     assert listed(run_ollm) == [session_id]

@@ -105,11 +105,11 @@ def test_a_fork_of_a_snapshot_is_a_session_of_its_own(run_ollm: Run, session_id:
 
 def test_two_points_are_compared_and_a_session_now_is_one(run_ollm: Run, session_id: str) -> None:
     taken = take(run_ollm, session_id)
-    assert "nothing differs" in run_ollm("snapshots", "diff", taken, f"now:{session_id[:6]}").stdout
+    assert "no differences" in run_ollm("snapshots", "diff", taken, f"now:{session_id[:6]}").stdout
     say(run_ollm, session_id, "Third thing")
     text = run_ollm("snapshots", "diff", taken, f"now:{session_id}").stdout
     assert "\n+ you: Third thing\n" in text
-    assert "4 messages the same" in text
+    assert "4 messages unchanged" in text
     back = run_ollm("snapshots", "diff", f"now:{session_id}", taken).stdout
     assert "\n- you: Third thing\n" in back
     tree = json.loads(run_ollm("snapshots", "diff", taken, f"now:{session_id}", "--json").stdout)
@@ -138,7 +138,7 @@ def test_deleting_asks_and_deletes_none_if_one_is_unknown(run_ollm: Run, session
 
 
 def test_what_was_deleted_is_listed_and_comes_back(run_ollm: Run, session_id: str) -> None:
-    assert "Nothing was deleted" in run_ollm("snapshots", "trash", "list").stdout
+    assert "Nothing deleted" in run_ollm("snapshots", "trash", "list").stdout
     kept = take(run_ollm, session_id, "--name", "kept")
     gone = take(run_ollm, session_id, "--name", "gone")
     done = run_ollm("snapshots", "delete", gone, "--yes")
@@ -171,7 +171,7 @@ def test_what_was_deleted_is_listed_and_comes_back(run_ollm: Run, session_id: st
 def test_what_is_not_there_is_told_in_one_line(run_ollm: Run, arguments: tuple[str, ...]) -> None:
     done = run_ollm("snapshots", *arguments)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("ollm: there is no s")
+    assert done.stderr.startswith("ollm: no s")
     assert done.stderr.count("\n") == 1 and "list)" in done.stderr
 
 
@@ -212,7 +212,7 @@ def test_snapshots_that_are_switched_off_are_not_taken(
     taken = take(run_ollm, session_id)
     (home / "config.yaml").write_text("snapshots:\n  enabled: false\n")
     done = run_ollm("snapshots", "create", session_id)
-    assert done.returncode == 2 and "switched off" in done.stderr
+    assert done.returncode == 2 and "snapshots are off" in done.stderr
     say(run_ollm, session_id, "Third thing")
     done = run_ollm("snapshots", "restore", taken)
     assert done.returncode == 0 and "way back" not in done.stdout
@@ -244,7 +244,7 @@ def test_foreign_words_reach_the_terminal_without_controls(
         done = run_ollm("snapshots", *arguments)
         assert done.returncode == 0 and "\x1b" not in done.stdout
     file.write_text("{")
-    assert "cannot be read" in run_ollm("snapshots", "list").stdout
+    assert "damaged" in run_ollm("snapshots", "list").stdout
     assert run_ollm("snapshots", "show", taken).returncode == 1
 
 
@@ -255,4 +255,4 @@ def test_where_snapshots_are_off_going_back_says_that_it_cannot_be_undone(
     say(run_ollm, session_id, "Third thing")
     done = run_ollm("snapshots", "restore", taken, OLLM_SNAPSHOTS_ENABLED="false")
     assert said(run_ollm, session_id) == ["First thing", "Second thing"]
-    assert "cannot be undone" in done.stdout and "way back" not in done.stdout
+    assert "Cannot be undone" in done.stdout and "way back" not in done.stdout

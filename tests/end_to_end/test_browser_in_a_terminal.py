@@ -53,7 +53,7 @@ def close(terminal: Terminal) -> None:
 def close_comparison(terminal: Terminal) -> None:
     """The same, back in the browser."""
     terminal.type(ESC)
-    terminal.wait_until_gone("What differs")
+    terminal.wait_until_gone("Differences")
     terminal.wait_for("Enter restore here")
 
 
@@ -76,7 +76,7 @@ def test_restore_and_its_undo(home: Path, size: tuple[int, int]) -> None:
     with browser(home, size) as terminal:
         to_the_named_one(terminal)
         terminal.type("\r")
-        terminal.wait_for("Keep the counter with the job.", "back at “before the log”")
+        terminal.wait_for("Keep the counter with the job.", "Back at “before the log”")
         terminal.wait_until_gone("Skip part 17.")
         terminal.type("/undo\r")
         terminal.wait_for("Skip part 17.")
@@ -91,12 +91,12 @@ def test_fork_of_a_snapshot_and_undoing_it(home: Path, size: tuple[int, int]) ->
         to_the_named_one(terminal)
         before = sessions(home)
         terminal.type("f")
-        terminal.wait_for("forked: the copy is a session of its own")
+        terminal.wait_for("Forked into a new session")
         (copy,) = sessions(home) - before
         forked = json.loads((home / "sessions" / f"{copy}.json").read_bytes())
         assert [message["id"] for message in forked["messages"]][-1] == "a2"
         terminal.type("u")
-        terminal.wait_for("the fork is in the trash")
+        terminal.wait_for("Fork moved to the trash")
         assert sessions(home) == before
         close(terminal)
     assert session(home)["head"] == "a4"
@@ -107,21 +107,21 @@ def test_rename_pin_delete_and_all_of_it_undone(home: Path, size: tuple[int, int
     with browser(home, size) as terminal:
         to_the_named_one(terminal)
         terminal.type("r")
-        terminal.wait_for("Name ", "Enter keep this name")
+        terminal.wait_for("Name ", "Enter save")
         terminal.type("the good one\r")
-        terminal.wait_for("renamed · u undo", "the good one")
+        terminal.wait_for("Renamed · u undo", "the good one")
         terminal.type("p")
-        terminal.wait_for("pinned: is kept")
+        terminal.wait_for("Pinned: never cleaned up")
         assert snapshots(home)[NAMED] == ("the good one", True)
         terminal.type(DELETE)
-        terminal.wait_for("deleted “the good one” · u undo")
+        terminal.wait_for("Deleted “the good one” · u undo")
         assert NAMED not in snapshots(home)
         terminal.type("u")
-        terminal.wait_for("brought back “the good one”")
+        terminal.wait_for("Restored “the good one”")
         terminal.type("u")
-        terminal.wait_for("the pin is as before")
+        terminal.wait_for("Pin restored")
         terminal.type("u")
-        terminal.wait_for("it is called as before")
+        terminal.wait_for("Old name restored")
         close(terminal)
     assert snapshots(home)[NAMED] == ("before the log", False)
 
@@ -134,9 +134,9 @@ def test_compare_with_now_and_with_a_marked_one(home: Path, size: tuple[int, int
         terminal.wait_for("before the log", "now", "4 only right", "n next difference")
         close_comparison(terminal)
         terminal.type("m")
-        terminal.wait_for("marked · d on another line compares the two")
+        terminal.wait_for("Marked · d on another line compares")
         terminal.type(DOWN)
-        terminal.wait_for("d diff with the marked")
+        terminal.wait_for("d diff with marked")
         terminal.type("d")
         terminal.wait_for("before the log", "2 only left", "n next difference")
         close_comparison(terminal)
@@ -150,12 +150,12 @@ def test_export_and_copying_the_id(home: Path, size: tuple[int, int]) -> None:
         to_the_named_one(terminal)
         start = len(terminal.seen)
         terminal.type("y")
-        terminal.wait_for("id of the snapshot")
+        terminal.wait_for("Snapshot id")
         terminal.wait_for_output(base64.b64encode(NAMED.encode()).decode(), start)
         terminal.type("x")
         terminal.wait_for("Export to")
         terminal.type(f"{target}\r")
-        terminal.wait_for("exported to")
+        terminal.wait_for("Exported to")
         close(terminal)
     text = target.read_text()
     assert "Keep the counter with the job." in text and "Skip part 17." not in text
@@ -184,15 +184,15 @@ def test_from_its_messages_one_goes_to_before_one_of_them(
     home: Path, size: tuple[int, int]
 ) -> None:
     with browser(home, size) as terminal:
-        terminal.wait_for("Tab go back to a message")
+        terminal.wait_for("Tab rewind to a message")
         terminal.type(TAB)
-        terminal.wait_for("B go back to before it", "Skip part 17.")
+        terminal.wait_for("B rewind before it", "Skip part 17.")
         terminal.settle()
         terminal.type(UP)
         terminal.settle()
         terminal.type(UP)
         terminal.settle()
         terminal.type("B")
-        terminal.wait_for("Keep the counter with the job.", "/undo takes it back")
+        terminal.wait_for("Keep the counter with the job.", "/undo reverts it")
         terminal.wait_until_gone("Part 17 fails each time.")
     assert session(home)["head"] == "a2"

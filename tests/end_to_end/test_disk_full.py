@@ -90,7 +90,7 @@ async def test_what_did_not_fit_is_written_in_order_when_there_is_room(
             assert recorder.unsaved == 2
         await say(recorder, "m6")
         assert on_disk(layout) == ["m1", "m2", "m3", "m4", "m5", "m6"]
-        hint = "free some space or mend the directory; saving is tried again by itself"
+        hint = "free disk space or fix the directory; saving is retried automatically"
         assert saving(events) == [
             SaveFailed("not saved: File too large", hint, 1),
             SaveFailed("not saved: File too large", hint, 2),
@@ -251,7 +251,7 @@ def test_the_command_tells_of_a_full_disk_and_saves_all_when_there_is_room(tmp_p
     finished = command.until("turn-finished")
     _, errors = command.process.communicate()
     assert command.process.returncode == 0
-    assert "ollm: not saved: File too large (free some space" in errors
+    assert "ollm: not saved: File too large (free disk space" in errors
     assert "ollm: saved again" in errors
     library = SessionLibrary.at(StoreLayout(command.home / "sessions"))
     state = library.load(started["sessionId"]).state

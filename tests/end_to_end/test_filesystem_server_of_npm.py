@@ -13,7 +13,13 @@ import pytest
 
 from tests.conftest import LONG
 from tests.end_to_end.terminal import Terminal
-from tests.end_to_end.test_tools_with_a_real_model import CTRL_Q, parts_of
+from tests.end_to_end.test_tools_with_a_real_model import (
+    CTRL_Q,
+    MODEL,
+    MODELS,
+    parts_of,
+    until_it_has_answered,
+)
 
 SERVER = "@modelcontextprotocol/server-filesystem"
 
@@ -62,3 +68,29 @@ def test_a_scripted_model_writes_through_it_after_a_yes(home: Path, tmp_path: Pa
     results = [part for part in parts_of(home) if part["type"] == "tool-result"]
     assert [part["name"] for part in results] == ["files.write_file"] * 2
     assert [bool(part.get("isError")) for part in results] == [False, True]
+
+
+@pytest.mark.model
+@pytest.mark.skipif(not any(MODELS.glob("*")), reason=f"{MODEL} is not here: make test-long")
+def test_a_small_real_model_writes_through_it_after_a_yes(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    configured(home, folder)
+    (home / "models").symlink_to(MODELS)
+    file = folder / "hello.txt"
+    question = f"Use the tool files.write_file: write the file {file} with the content hi"
+    arguments = ("--provider", "embedded", "--model", MODEL)
+    with Terminal(home, None, *arguments, size=(160, 30)) as terminal:
+        terminal.wait_for(MODEL, "Type a message")
+        terminal.type(f"{question}\r")
+        terminal.wait_for("use the MCP server files", "hello.txt", "not sandboxed", "y yes")
+        assert not file.exists()
+        terminal.settle(1)
+        terminal.type("a")  # for this session: a model of this size may ask again
+        terminal.wait_until(file.exists, "the file")
+        until_it_has_answered(terminal)
+        terminal.type(CTRL_Q)
+        assert terminal.ended() == 0
+    assert file.read_text() == "hi"
+    results = [part for part in parts_of(home) if part["type"] == "tool-result"]
+    assert results and {part["name"] for part in results} == {"files.write_file"}

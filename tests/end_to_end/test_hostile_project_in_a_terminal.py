@@ -19,13 +19,13 @@ def test_a_hostile_keymap_is_not_used_whether_the_folder_is_trusted_or_not(home:
     Path(".ollm").mkdir()
     Path(".ollm/config.yaml").write_text(HOSTILE)
     with Terminal(home, [LONG, LONG]) as terminal:
-        terminal.wait_for("This folder has its own settings. Trust them?", "0.8 → 0.5", "y yes")
+        terminal.wait_for("This folder has settings. Trust them?", "0.8 → 0.5", "y yes")
         _type_and_stop(terminal, "first")
         terminal.type(ALT_A)
         terminal.wait_for("Esc not now")
         terminal.type("y")
         # It starts again in the same session: the question is gone, and one line tells the rest.
-        terminal.wait_for("not all of it is used", "first", "Ctrl+P commands")
+        terminal.wait_for("some settings are not used", "first", "Ctrl+P commands")
         assert "Trust them?" not in terminal.screen()
         _type_and_stop(terminal, "second")
         terminal.type(CTRL_Q)

@@ -48,6 +48,14 @@ def built(place: Path) -> tuple[Path, Path]:
     return wheel, source
 
 
+def installed(place: Path, *wheels: Path) -> Path:
+    """The programs of a fresh environment with these wheels."""
+    told_by(sys.executable, "-m", "venv", place)
+    known = ("--no-index", "--find-links", PACKAGING / "wheels")
+    told_by(place / "bin" / "python", "-m", "pip", "install", *known, *wheels)
+    return place / "bin"
+
+
 def test_the_wheel_runs_where_nothing_else_is_installed(home: Path, tmp_path: Path) -> None:
     wheel, source = built(tmp_path / "dist")
     with tarfile.open(source) as archive:
@@ -57,11 +65,8 @@ def test_the_wheel_runs_where_nothing_else_is_installed(home: Path, tmp_path: Pa
     assert names >= OF_THE_WHEEL
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
-    told_by(sys.executable, "-m", "venv", tmp_path / "fresh")
-    programs = tmp_path / "fresh" / "bin"
+    programs = installed(tmp_path / "fresh", wheel)
     python, ollm = programs / "python", programs / "ollm"
-    wheels = PACKAGING / "wheels"
-    told_by(python, "-m", "pip", "install", "--no-index", "--find-links", wheels, wheel)
     told_by(python, "-m", "pip", "check")
     where = told_by(python, "-c", "import ollm_tui; print(ollm_tui.__file__)")
     assert Path(where.strip()).is_relative_to(tmp_path)
@@ -88,3 +93,32 @@ def test_the_wheel_runs_where_nothing_else_is_installed(home: Path, tmp_path: Pa
         assert terminal.is_as_before()
     listed = json.loads(told_by(ollm, "sessions", "list", "--json"))
     assert {session["title"] for session in listed} == {"France?", "Spain?"}
+
+
+def test_the_examples_are_used_from_their_own_wheels(home: Path, tmp_path: Path) -> None:
+    wheels = [built(tmp_path / "dist")[0]]
+    for name in ("todo", "outline"):
+        place, source = tmp_path / name, REPOSITORY / "examples" / f"ollm-{name}"
+        tool = (PACKAGING / "bin" / "python", "-m", "build", "--no-isolation", "--wheel")
+        told_by(*tool, "--outdir", place, source)
+        wheels.extend(place.glob("*.whl"))
+    ollm = installed(tmp_path / "fresh", *wheels) / "ollm"
+    listed = told_by(ollm, "extensions", "list")
+    assert "outline" in listed and "todo" in listed
+
+    script = [
+        [{"tool": "todo", "args": {"text": "water the plants"}}],
+        [{"text": "It is on your list."}],
+    ]
+    with Terminal(home, script, command=(str(ollm),), size=(120, 30)) as terminal:
+        terminal.wait_for("scripted", "Type a message")
+        terminal.type("remind me of the plants\r")
+        terminal.wait_for("It is on your list.")
+        terminal.type("/todo \r")
+        terminal.wait_for("- water the plants")
+        terminal.type("/export talk.outline\r")
+        terminal.wait_until(lambda: Path("talk.outline").exists(), "the export")
+        terminal.type(CTRL_Q)
+        assert terminal.ended() == 0
+    exported = Path("talk.outline").read_text()
+    assert exported == "remind me of the plants\n  - remind me of the plants\n"

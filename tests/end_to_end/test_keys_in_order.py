@@ -135,10 +135,10 @@ def test_keys_behind_one_that_opens_something_go_there_in_their_order(home: Path
 def test_a_command_is_found_and_run_in_one_write(home: Path) -> None:
     with Terminal(home, [], size=WIDE) as terminal:
         terminal.wait_for(READY)
-        terminal.type(f"a draft{CTRL_P}keys and commands\r/scroll")
-        terminal.wait_for("Keys and commands", "scroll")
+        terminal.type(f"a draft{CTRL_P}keys and commands\r/zzscroll")
+        terminal.wait_for("Help", "zzscroll")
         terminal.type(ESC)
-        terminal.wait_until_gone("scroll")
+        terminal.wait_until_gone("zzscroll")
         terminal.type(ESC)
         terminal.wait_for("│ a draft ")
 
@@ -147,7 +147,7 @@ def test_letters_behind_a_slash_command_go_to_the_dialog_it_opens(home: Path) ->
     with Terminal(home, [], size=WIDE) as terminal:
         terminal.wait_for(READY)
         terminal.type("/model\rscrip")
-        terminal.wait_for("Enter choose", "│  scrip ")
+        terminal.wait_for("Enter use", "│  scrip ")
 
 
 def test_a_paste_and_enter_and_more_in_one_write_are_two_messages(home: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.jobs.process_tree import process
-from tests.conftest import LONG, MODELS
+from tests.conftest import LONG
 from tests.end_to_end.terminal import Terminal
 from tests.stand_ins.other_system import interpreter
 
@@ -66,7 +66,7 @@ def test_the_chat_writes_files_and_runs_commands(home: Path, ollm: Command) -> N
         run(terminal, "echo $PWD-$((kept + 1)); (exit 4)", "/-5", "exit 4 ·")
         run(terminal, "sleep 600", "running sleep 600")
         terminal.type("\x1b")
-        terminal.wait_for("killed")
+        terminal.wait_until_gone("1 job running")
         terminal.type("\x11")
         assert terminal.ended() == 0
         assert terminal.is_as_before()
@@ -78,7 +78,7 @@ def test_questions_are_answered_and_what_is_less_is_said(
     ollm: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert told(ollm, "--version").startswith("ollm ")
-    assert "a program that detaches itself from its command outlives it" in told(ollm, "doctor")
+    assert "detached programs outlive their command" in told(ollm, "doctor")
     script = tmp_path / "script.json"
     script.write_text('[[{"text": "The answer."}]]')
     monkeypatch.setenv("OLLM_TEST_SCRIPT", str(script))
@@ -87,9 +87,8 @@ def test_questions_are_answered_and_what_is_less_is_said(
 
 @pytest.mark.model
 @pytest.mark.skipif(not LONG, reason="in make test-long")
-def test_the_embedded_model_answers(ollm: Command, home: Path) -> None:
-    home.mkdir()
-    (home / "models").symlink_to(MODELS)
+@pytest.mark.usefixtures("model_home")
+def test_the_embedded_model_answers(ollm: Command) -> None:
     assert "Paris" in told(ollm, "-p", "What is the capital of France?")
 
 

@@ -55,10 +55,10 @@ def test_a_secret_that_comes_in_two_writes_is_not_drawn_at_any_cut(home: Path, b
             terminal.type(f"!{code}\r")
         else:
             terminal.type("go\r")
-            terminal.wait_for("waits for your answer")
+            terminal.wait_for("waiting for your answer")
             start = len(terminal.seen)
             terminal.type("\x0f\x1ba")
-            while "waits for your answer" in terminal.screen():
+            while "waiting for your answer" in terminal.screen():
                 terminal.settle(1.5)  # a key that comes too soon does not count
                 terminal.type("y")
         terminal.wait_for_output("all printed", start)

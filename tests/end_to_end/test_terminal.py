@@ -19,11 +19,15 @@ from tests.end_to_end.terminal import OLLM, Terminal
 
 LONG = [{"text": "One"}, {"wait": 600}, {"text": "Two"}]
 READY, IDLE = "scripted", "Ctrl+P commands"
-CTRL_Q, ESC = "\x11", "\x1b"
+CTRL_Q, ESC, FOCUS_LOST = "\x11", "\x1b", "\x1b[O"
 DIALOGS = (
-    *(("\x10", "Enter run"), ("\x13", "Type to find"), ("\x1b[18~", "Enter choose")),
-    *(("\x1b[20~", "Enter keep"), ("\x1b[21~", "Enter change"), ("\x1b[24~", "Esc close")),
-    *(("\x1bOP", "Keys and commands"), ("\x06", "Enter read there"), ("\x12", "Enter use")),
+    *(("\x10", "Enter run"), ("\x13", "Type to find"), ("\x1b[18~", "Enter use   Space")),
+    *(
+        ("\x1b[20~", "Enter use   Up Down view"),
+        ("\x1b[21~", "Enter change"),
+        ("\x1b[24~", "Esc close"),
+    ),
+    *(("\x1bOP", "Help"), ("\x06", "Enter go there"), ("\x12", "Enter use")),
 )
 """Keys that open something, and words that are seen until Esc closes it."""
 
@@ -54,6 +58,38 @@ def test_typing_streaming_stopping_resizing_and_quitting(home: Path) -> None:
     assert said(home) == ["hello", "One"]
 
 
+def test_alt_and_a_digit_go_to_a_session_and_type_nothing(home: Path) -> None:
+    with Terminal(home, [[{"text": "Good morning"}]]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("Good morning")
+        terminal.wait_for(IDLE)
+        terminal.type("\x0e")  # Ctrl+N
+        terminal.wait_for("Alt+1")
+        terminal.type("\x1b1")
+        terminal.wait_for("Good morning")
+        leave(terminal)
+    assert said(home) == ["hello", "Good morning"]
+
+
+@pytest.mark.parametrize(
+    ("term", "sequence"),
+    (("xterm-kitty", "\x1b]99;;{}\x1b\\"), ("foot", "\x1b]777;notify;ollm;{}\a")),
+)
+def test_an_approval_calls_the_user_who_looks_at_another_window(
+    home: Path, term: str, sequence: str
+) -> None:
+    asks = [{"tool": "exec", "args": {"code": "touch it"}}]
+    with Terminal(home, [asks, [{"text": "Done"}]], TERM=term) as terminal:
+        terminal.wait_for(READY)
+        terminal.type(f"go\r{FOCUS_LOST}")
+        terminal.wait_for("y yes")
+        said = sequence.format("exec is waiting for your answer")
+        assert said in terminal.seen
+        terminal.type(ESC)
+        leave(terminal)
+
+
 @pytest.mark.parametrize("number", (signal.SIGTERM, signal.SIGHUP))
 def test_being_told_to_end_leaves_the_terminal_and_the_record_whole(
     home: Path, number: signal.Signals
@@ -73,7 +109,7 @@ def test_only_what_is_on_disk_is_called_saved(home: Path) -> None:
     home.mkdir(mode=0o700, parents=True)
     (home / "config.yaml").write_text("sessions:\n  autoSave: false\n")
     with Terminal(home, [[{"text": "The answer."}]]) as terminal:
-        terminal.wait_for(READY, "/save and leaving save what was said.")
+        terminal.wait_for(READY, "Saved by /save and on exit")
         terminal.type("hello\r")
         terminal.wait_for("The answer.", "not saved yet", IDLE)
         assert not list((home / "sessions").glob("*"))
@@ -188,7 +224,7 @@ def test_a_command_and_its_argument_in_one_write_run_as_typed(home: Path) -> Non
         terminal.type("hello\r")
         terminal.wait_for("Answer.", "saved", IDLE)
         terminal.type("/export no/such/place.md\r")
-        terminal.wait_for("cannot be written")
+        terminal.wait_for("Cannot write")
 
 
 def test_a_paste_of_thousands_of_lines_and_enter_in_one_write_is_sent_whole(home: Path) -> None:
@@ -279,7 +315,7 @@ def test_an_error_of_the_program_restores_the_terminal_and_is_one_line(
         assert terminal.is_as_before()
         assert ("Traceback" in terminal.seen) is debug
         last = terminal.seen.rpartition("\x1b")[2]
-        assert debug or re.search(r"ollm: \w+: .+\(this should not happen;.+\)\r\n\Z", last)
+        assert debug or re.search(r"ollm: \w+: .+\(this is a bug;.+\)\r\n\Z", last)
     assert "the screen failed" in (home / "logs" / "ollm.log").read_text()
 
 

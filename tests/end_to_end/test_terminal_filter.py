@@ -89,7 +89,8 @@ def test_reasoning_cut_anywhere(home: Path) -> None:
 
 def test_tool_calls(home: Path) -> None:
     calls = [{"tool": name, "args": {name: name, "list": [name]}} for name in batches(12)]
-    with Terminal(home, [[*calls, {"text": "Done."}]], size=LARGE) as terminal:
+    # Opened, they take more rows than the large terminal has.
+    with Terminal(home, [[*calls, {"text": "Done."}]], size=(300, 300)) as terminal:
         terminal.wait_for("scripted")
         terminal.type("hello\r")
         terminal.wait_for("Done.", "saved")
@@ -248,7 +249,7 @@ def test_a_server_in_its_models_errors_and_answers(home: Path, kind: str) -> Non
                 terminal.type(f"hello {number}\r")
                 terminal.wait_for(f"hello {number}", PAGE_OPEN)
             terminal.type(F7)
-            terminal.wait_for("Enter choose", "server", "plain")
+            terminal.wait_for("Enter use", "server", "plain")
             terminal.type("\x1b[B\x1b[B")
             assert leaked(terminal) == []
 
@@ -298,7 +299,7 @@ def test_pastes_prompts_drafts_and_the_place_of_an_export(
     with Terminal(home, [], size=LARGE) as terminal:
         terminal.wait_for("d255", PAGE_OPEN)
         terminal.type("\x03\x12")
-        terminal.wait_for("w276", "Earlier prompts", LIST_OPEN)
+        terminal.wait_for("w276", "Prompt history", LIST_OPEN)
         terminal.type("\x1b")
         terminal.wait_until_gone(LIST_OPEN)
         terminal.paste(marked(sequences, "p"))
@@ -306,9 +307,9 @@ def test_pastes_prompts_drafts_and_the_place_of_an_export(
         terminal.type("\r")
         terminal.wait_for("┃ p000", PAGE_OPEN, "saved")
         terminal.type("/export\r")
-        terminal.wait_for("exported to")
+        terminal.wait_for("Exported to")
         terminal.type("/export no/such/place.md\r")
-        terminal.wait_for("cannot be written")
+        terminal.wait_for("Cannot write")
         terminal.type("/rename ")
         terminal.paste(marked(sequences, "p")[:3000])
         terminal.type("\r")
@@ -355,7 +356,7 @@ def test_the_log_and_a_theme_that_is_not_there(home: Path) -> None:
         terminal.wait_until_gone(LIST_OPEN)
         terminal.paste(f"/theme {marked(ALL[::20])}")
         terminal.type("\r")
-        terminal.wait_for("cannot be read")
+        terminal.wait_for("Cannot read theme")
         assert leaked(terminal) == []
 
 

@@ -43,7 +43,7 @@ def workspace_on(home: Path, script: Script | Scripted | Ollama, settings: Setti
     provider = script if isinstance(script, Scripted | Ollama) else Scripted(script)
     library = SessionLibrary.at(StoreLayout(home / "sessions"))
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
-    return Workspace(settings, recording, library, OnlyProvider(provider), home)
+    return Workspace(settings, recording, library, OnlyProvider(provider), home, home=home)
 
 
 @pytest_asyncio.fixture

@@ -26,6 +26,7 @@ from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.retention import enforce_retention
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.conftest import promised
 from tests.folders import quick_folder
 from tests.generators import counts, messages, names, session_ids, sessions, tool_calls
 
@@ -99,6 +100,7 @@ def listed(library: SessionLibrary) -> set[str]:
     return {summary.session_id for summary in library.catalogue.summaries()}
 
 
+@promised
 @given(sessions)
 def test_property_1_a_saved_session_loads_as_it_was(session: Session) -> None:
     """Feature: services-sessions, Property 1: Session persistence round-trip."""
@@ -107,6 +109,7 @@ def test_property_1_a_saved_session_loads_as_it_was(session: Session) -> None:
         assert library_in(folder).load(session.session_id).state.session() == session
 
 
+@promised
 @given(sessions)
 def test_property_2_a_session_file_has_every_required_field(session: Session) -> None:
     """Feature: services-sessions, Property 2: Session file format completeness."""
@@ -143,6 +146,7 @@ def times_in(tree: Any) -> Iterator[str]:
                 yield from times_in(value)
 
 
+@promised
 @given(sessions, moments)
 def test_property_3_every_time_is_iso_8601_with_its_zone(
     session: Session, moment: datetime
@@ -169,6 +173,7 @@ def ids_so_far() -> set[str]:
     return set()
 
 
+@promised
 @given(session=short_sessions(), count=st.integers(0, 1000))
 def test_property_4_session_ids_are_unique_uuids(
     ids_so_far: set[str], session: Session, count: int
@@ -187,6 +192,7 @@ def test_property_4_session_ids_are_unique_uuids(
     ids_so_far.update(made)
 
 
+@promised
 @given(several_sessions, st.lists(st.integers(0, 5), max_size=3))
 def test_property_5_a_list_has_every_session_with_its_counts(
     stored: list[Session], said_again: list[int]
@@ -214,6 +220,7 @@ def test_property_5_a_list_has_every_session_with_its_counts(
             assert getattr(summary, field) == getattr(session, field)
 
 
+@promised
 @given(several_sessions.filter(bool))
 def test_property_6_a_deleted_session_is_gone_from_disk_and_list(stored: list[Session]) -> None:
     """Feature: services-sessions, Property 6: Session deletion removes file."""
@@ -228,6 +235,7 @@ def test_property_6_a_deleted_session_is_gone_from_disk_and_list(stored: list[Se
         assert all(f"{name}.json" in found for name in left)
 
 
+@promised
 @given(st.lists(messages, min_size=1, max_size=5, unique_by=lambda m: m.id), st.lists(tool_calls))
 def test_property_7_what_was_recorded_survives_a_kill(said: list[Any], calls: list[Any]) -> None:
     """Feature: services-sessions, Property 7: Session auto-save durability."""
@@ -255,6 +263,7 @@ async def _record_and_die(folder: str, session: Session, said: list[Any], calls:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@promised
 @given(several_sessions, st.integers(1, 5))
 def test_property_8_only_the_newest_sessions_stay(stored: list[Session], keep: int) -> None:
     """Feature: services-sessions, Property 8: Session count limit enforcement."""
@@ -275,6 +284,7 @@ def test_property_8_only_the_newest_sessions_stay(stored: list[Session], keep: i
 recorded = st.lists(st.tuples(messages | tool_calls, moments), max_size=8)
 
 
+@promised
 @given(recorded, moments)
 def test_property_9_last_activity_is_the_latest_and_never_goes_back(
     happened: list[tuple[Message | ToolCall, datetime]], begun: datetime

@@ -30,6 +30,7 @@ from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Turn
 from ollm_tui.services.tokens.prompt_count import Parts
 from ollm_tui.settings.schema import Compression, Settings
+from tests.conftest import promised
 from tests.properties.conversations import (
     SYSTEM_PROMPT,
     Conversations,
@@ -95,6 +96,7 @@ def is_full(said: list[dict[str, Any]], window: int, threshold: Fraction) -> Fra
     return Fraction(tokens(*said[1:])) / (threshold * available)
 
 
+@promised
 @given(
     window=st.integers(2_048, 1_048_576),
     percent=st.integers(5, 99),
@@ -130,6 +132,7 @@ def test_property_10_compression_is_due_exactly_from_the_threshold_on(
         assert not budget.needs_compression
 
 
+@promised
 @given(history=histories, percent=st.integers(30, 95), threshold=st.integers(50, 95))
 def test_property_10_a_conversation_over_its_threshold_is_due(
     conversations: Conversations, history: History, percent: int, threshold: int
@@ -220,6 +223,7 @@ def count(conversation: Conversation) -> int:
 SHORT = "They spoke about beds, soil and water, and agreed on three beds in the shade."
 
 
+@promised
 @given(
     history=histories,
     # Mostly there is room for a recent part, which may be smaller than what is wished for.
@@ -277,6 +281,7 @@ def assert_stays(recent: list[dict[str, Any]], after: list[dict[str, Any]]) -> N
     assert joined.get("tool_calls") == first.get("tool_calls")
 
 
+@promised
 @given(
     history=histories,
     percent=percentages,
@@ -305,6 +310,7 @@ def test_property_12_there_are_fewer_tokens_or_nothing_is_done(
         assert done.after[-1] == done.before[-1]
 
 
+@promised
 @given(
     history=histories,
     percent=percentages,

@@ -27,6 +27,7 @@ from ollm_tui.providers.scripted import Step
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import LoopDetection, Settings, Tools
+from tests.conftest import promised
 from tests.properties.conversations import Conversations
 
 texts = st.text(max_size=60)
@@ -65,6 +66,7 @@ def turned(value: Any) -> Any:
     return value
 
 
+@promised
 @given(calls, calls, thresholds, st.booleans())
 def test_property_14_the_same_call_in_a_row_is_a_loop_at_the_threshold(
     call: tuple[str, dict[str, Any]], before: tuple[str, dict[str, Any]], times: int, strict: bool
@@ -79,6 +81,7 @@ def test_property_14_the_same_call_in_a_row_is_a_loop_at_the_threshold(
     _is_told(found[-1], "repeated-tool", times)
 
 
+@promised
 @given(names, arguments, values, values, thresholds)
 def test_property_14_a_call_that_differs_deep_inside_is_another_one(
     name: str, args: dict[str, Any], one: Any, other: Any, times: int
@@ -91,6 +94,7 @@ def test_property_14_a_call_that_differs_deep_inside_is_another_one(
         assert watched.tool_called(name, given_args) is None
 
 
+@promised
 @given(calls, st.lists(texts, min_size=12, max_size=12), thresholds)
 def test_property_14_in_strict_mode_whatever_the_results_are(
     call: tuple[str, dict[str, Any]], results: list[str], times: int
@@ -105,6 +109,7 @@ def test_property_14_in_strict_mode_whatever_the_results_are(
     _is_told(watched.tool_called(*call), "repeated-tool", times)
 
 
+@promised
 @given(calls, texts, st.booleans(), thresholds)
 def test_property_14_with_the_same_result_it_is_one_in_every_mode(
     call: tuple[str, dict[str, Any]], result: str, is_error: bool, times: int
@@ -118,6 +123,7 @@ def test_property_14_with_the_same_result_it_is_one_in_every_mode(
     assert watched.paused.type == "repeated-tool"
 
 
+@promised
 @given(texts, thresholds, st.booleans())
 def test_property_15_the_same_output_in_a_row_is_a_loop_at_the_threshold(
     text: str, times: int, strict: bool
@@ -163,6 +169,7 @@ def similarity(one: str, other: str) -> float:
     return 2 * row[-1] / (len(one) + len(other))
 
 
+@promised
 @given(similar_replies(), st.integers(2, 5))
 def test_property_15_almost_the_same_output_in_a_row_is_a_loop_at_the_threshold(
     replies: list[str], times: int
@@ -179,6 +186,7 @@ def test_property_15_almost_the_same_output_in_a_row_is_a_loop_at_the_threshold(
         assert found is None
 
 
+@promised
 @given(st.integers(1, 300), st.booleans())
 def test_property_16_more_rounds_than_the_limit_are_a_loop(most: int, strict: bool) -> None:
     """Feature: services-sessions, Property 16: Turn limit detection."""
@@ -190,6 +198,7 @@ def test_property_16_more_rounds_than_the_limit_are_a_loop(most: int, strict: bo
         assert watched.paused is None
 
 
+@promised
 @given(st.integers(1, 40), st.integers(1, 40), st.booleans())
 def test_property_16_rounds_that_bring_something_new_count_only_in_strict_mode(
     most: int, beyond: int, strict: bool
@@ -265,6 +274,7 @@ def conversations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conversa
 kinds: st.SearchStrategy[Kind] = st.sampled_from(("repeated-tool", "repeated-output", "turn-limit"))
 
 
+@promised
 @given(
     kind=kinds,
     limit=st.integers(2, 6),

@@ -28,6 +28,7 @@ from ollm_tui.core.session.session import Metadata, Session
 from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.modes import Mode
+from tests.conftest import promised
 from tests.engine.prompts import assert_every_provider_accepts, branches, marks
 
 NOW = "2026-01-01T00:00:00Z"
@@ -92,6 +93,7 @@ def is_own(entry: ContextEntry) -> bool:
     return entry.source == "user" and not entry.origin
 
 
+@promised
 @given(entries, st.integers(0, 7), st.booleans())
 def test_property_18_what_is_removed_by_its_key_is_gone(
     given_entries: list[ContextEntry], n: int, again: bool
@@ -112,6 +114,7 @@ def test_property_18_what_is_removed_by_its_key_is_gone(
     assert "ANOTHER WORD" not in sent_with(rest)
 
 
+@promised
 @given(entries)
 def test_property_19_everything_added_is_there_as_it_was(given_entries: list[ContextEntry]) -> None:
     """Feature: services-sessions, Property 19: Context retrieval completeness."""
@@ -122,6 +125,7 @@ def test_property_19_everything_added_is_there_as_it_was(given_entries: list[Con
     assert list(metadata_from_tree(stored).context_entries) == given_entries
 
 
+@promised
 @given(entries)
 def test_property_19_only_what_has_run_out_goes_by_itself(
     given_entries: list[ContextEntry],
@@ -131,6 +135,7 @@ def test_property_19_only_what_has_run_out_goes_by_itself(
     assert list(left) == [entry for entry in given_entries if entry.expires_at != BEFORE]
 
 
+@promised
 @given(entries)
 def test_property_20_every_prompt_contains_every_entry(given_entries: list[ContextEntry]) -> None:
     """Feature: services-sessions, Property 20: Context inclusion in system prompt."""
@@ -138,6 +143,7 @@ def test_property_20_every_prompt_contains_every_entry(given_entries: list[Conte
     assert [entry for entry in given_entries if sent.count(entry.content) != 1] == []
 
 
+@promised
 @given(entries)
 def test_property_20_only_the_users_own_words_speak_as_the_system(
     given_entries: list[ContextEntry],
@@ -150,6 +156,7 @@ def test_property_20_only_the_users_own_words_speak_as_the_system(
         assert (entry.content in prompt[0].text) == is_own(entry)
 
 
+@promised
 @given(entries)
 def test_property_21_the_most_important_comes_first_and_ties_go_by_age(
     given_entries: list[ContextEntry],
@@ -163,6 +170,7 @@ def test_property_21_the_most_important_comes_first_and_ties_go_by_age(
         assert ranks == sorted(ranks)
 
 
+@promised
 @given(entries, branches, marks)
 def test_whatever_is_said_after_it_providers_accept_the_data_and_it_stays_first(
     given_entries: list[ContextEntry], branch: list[Message], marks: Marks

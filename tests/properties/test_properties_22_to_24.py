@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.tree import Tree
 from ollm_tui.services.files.watcher import FileEvent, Watcher
+from tests.conftest import promised
 
 BUILT_IN = ("node_modules", ".git", "dist", "build", ".next", ".cache")
 names = st.sampled_from(("a", "b", "lib", "x.py", "y.py", "z.log", *BUILT_IN))
@@ -60,6 +61,7 @@ def is_ignored(path: str, rules: Sequence[str]) -> bool:
     )
 
 
+@promised
 @given(
     st.lists(paths, max_size=12),
     st.lists(patterns, max_size=3),
@@ -77,6 +79,7 @@ def test_property_22_what_a_pattern_matches_is_not_found_and_all_else_is(
         assert found(root, git) == expected | {".gitignore", ".ollmignore"}
 
 
+@promised
 @given(
     st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=8)),
     st.integers(0, 8),
@@ -96,6 +99,7 @@ plain_paths = st.lists(plain_names, min_size=1, max_size=3).map("/".join)
 steps = st.lists(st.tuples(st.sampled_from(("write", "delete", "move")), plain_paths), max_size=5)
 
 
+@promised
 @given(st.lists(plain_paths, max_size=5), steps)
 def test_property_24_every_change_is_told_with_its_kind_and_path(
     files: list[str], wanted: list[tuple[str, str]]

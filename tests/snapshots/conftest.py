@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tests.snapshots.stage import SHOWN_HOME
+from tests.tui.conftest import styles_parsed_once as styles_parsed_once
+from tests.tui.patience import exact_pilots as exact_pilots
 
 TAKEN_WITH = {"textual": "8.2.8", "rich": "15.0.0", "pygments": "2.21.0"}
 """What drew the pictures that are kept: another version may draw a little differently."""

@@ -35,14 +35,14 @@ async def search(app: StagedApp, pilot: Pilot[int]) -> None:
     """Something was found; the timeline has the focus."""
     await pilot.press("f4")
     await type_in(pilot, "retries")
-    await until(pilot, lambda: "6 hits in 3 sessions" in _count(app))
+    await until(pilot, lambda: "6 matches in 3 sessions" in _count(app))
     screen = _screen(app)
     while not screen.query_one(HitTimeline).has_focus:
         await pilot.press("tab")
     await pilot.press("left")
     preview = screen.preview
     await until(pilot, lambda: not preview.display or preview.stream.cursor.key == "s0m0")
-    screen.show_count("6 hits in 3 sessions · 4 ms")  # on every machine the same
+    screen.show_count("6 matches in 3 sessions · 4 ms")  # on every machine the same
 
 
 @scene(_half_a_year)

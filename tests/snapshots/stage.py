@@ -141,7 +141,7 @@ def stage(
     jobs: SessionJobs | None = None,
 ) -> StagedApp:
     """Make the application; it opens a new session, or one of those it is given."""
-    settings = Settings(ui=Interface(theme=theme))
+    settings = Settings(ui=Interface(theme=theme, timestamps=False))  # times differ each day
     workspace = _workspace(home, sessions, Servers(script, provider), settings)
     places = Locations(SHOWN_HOME, SHOWN_HOME.parent, SHOWN_HOME.parent)
 

@@ -7,6 +7,7 @@ loaded once.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -16,17 +17,20 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ollm_tui
 
 OLLM = Path(sys.executable).with_name("ollm")
 READ_AT_LOADING = ("PYTHON", "LANG", "LC_", "TEXTUAL", "LD_", "COVERAGE")
 """Variables that begin so are read when Python, Textual or coverage is loaded."""
+OF_THE_TESTS = ("PYTHONDONTWRITEBYTECODE", "TEXTUAL_SNAPSHOT_TEMPDIR")
+"""Variables that begin so, too, and that change nothing in a command."""
 LOADED_LATE = (
     "ollm_tui.__main__",
     *("ollm_tui.cli.mcp_command", "ollm_tui.mcp_server"),
@@ -77,7 +81,7 @@ def can_be_warm(environment: Mapping[str, str]) -> bool:
     """Whether a command in this environment is the same if it is forked."""
     return "COVERAGE_PROCESS_CONFIG" not in os.environ and not any(
         name.startswith(READ_AT_LOADING)
-        and name != "PYTHONDONTWRITEBYTECODE"
+        and name not in OF_THE_TESTS
         and not (name in ("LANG", "LC_ALL") and value.endswith("UTF-8"))
         for name, value in environment.items()
     )
@@ -205,8 +209,27 @@ def _become(order: dict[str, Any], streams: list[int]) -> None:
     sys.argv = order["arguments"]
 
 
+def _end(command: Callable[[], int]) -> None:
+    """Run the command and end as Python does, but take apart no modules: all that are loaded would
+    be copied for it, which takes ten times as long as a short command."""
+    try:
+        code = command()
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        code = end.code or 0
+    cast(Any, threading)._shutdown()  # waits for threads
+    cast(Any, atexit)._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # Python has words and a code of its own for it
+    os._exit(code)
+
+
 if __name__ == "__main__":
     serve(socket.socket(fileno=int(sys.argv[1])))
     from ollm_tui.cli.main import run as run_command
 
-    sys.exit(run_command())
+    _end(run_command)

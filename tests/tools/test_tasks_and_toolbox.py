@@ -59,7 +59,7 @@ class GoalBook:
 
     def _worked_on(self) -> Goal:
         if self.active is None:
-            raise UsageError("there is no active goal", "set one with /goal")
+            raise UsageError("no active goal", "/goal TEXT sets one")
         return self.active
 
 
@@ -82,7 +82,7 @@ async def test_what_cannot_be_done_is_said_in_words_for_the_model() -> None:
     for args, message in (
         (
             {"action": "add", "text": "x"},
-            "there is no active goal; tasks with action goal sets one",
+            "no active goal; tasks with action goal sets one",
         ),
         ({"action": "add"}, "tasks with action add needs text"),
         ({"action": "done", "text": "7"}, "there is no step '7'"),

@@ -7,9 +7,11 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from ollm_tui.engine.conversation.conversation import Conversation
@@ -26,11 +28,30 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.terminal.abilities import Abilities
 from tests.engine.conftest import workspace_on
+from tests.tui.patience import exact_pilots as exact_pilots
 from tests.tui.patience import patient
 
 TERMINAL = Abilities(unicode=True, colours=None)
 Opened = AbstractAsyncContextManager[tuple[OllmApp, Pilot[int]]]
 OpenApp = Callable[..., Opened]
+
+
+_PARSED: dict[object, list[RuleSet]] = {}
+
+
+@pytest.fixture(autouse=True)
+def styles_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every application parses the same style sheets, which is a tenth of its work in a test."""
+    parse = cast(Any, Stylesheet)._parse_rules
+
+    def parsed(self: Stylesheet, *sheet: Any, **options: Any) -> list[RuleSet]:
+        variables = tuple(cast(Any, self)._variables.items())
+        key = (sheet, *sorted(options.items()), variables)
+        if key not in _PARSED:
+            _PARSED[key] = parse(self, *sheet, **options)
+        return _PARSED[key]
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parsed)
 
 
 async def workers_done(app: OllmApp) -> None:
@@ -110,8 +131,8 @@ def open_app(home: Path) -> OpenApp:
             await pilot.pause()
             yield app, pilot
         await jobs.close()
-        if app.conversation:
-            await app.conversation.close()
+        for conversation in app.conversations:
+            await conversation.close()
         await workspace.close()
 
     return opened

@@ -16,7 +16,7 @@ from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
 
 COMPLETIONS = (
-    Completion("help", "", "Keys and commands"),
+    Completion("help", "", "Help"),
     Completion("theme", "[name]", "Choose the colours", lambda: ("dark", "dracula", "light")),
     Completion("rename", "[title]", "Rename this session"),
     Completion("redo", "", "Do it again"),
@@ -75,7 +75,7 @@ class Desk(App[None]):
         self.prompt.can_take_back = event.count > 0
 
     def on_prompt_take_back_requested(self) -> None:
-        if sent := self.waiting.take_back():
+        if sent := self.waiting.messages.take_back():
             self.prompt.restore(sent.draft)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -14,6 +16,8 @@ from tests.tui.conftest import workers_done
 from tests.tui.typing_in import type_in
 
 WRITING_MARK = "▍"
+_SPEED, _DAY = r"(?:[\d,]+ tok/s · [\d.]+ s · )?", r"(?:\d\d \w{3} (?:\d{4} )?)?"
+STAMP = re.compile(rf"(?:^| )(?:· )?{_SPEED}{_DAY}\d\d:\d\d$")
 
 
 def chat(app: OllmApp) -> ChatScreen:
@@ -21,12 +25,13 @@ def chat(app: OllmApp) -> ChatScreen:
 
 
 def stream(app: OllmApp) -> list[str]:
-    """The lines of the stream, without the mark at the writing end."""
-    return [line.removesuffix(WRITING_MARK) for line in drawn_stream(app)]
+    """The lines of the stream, without times and the mark at the writing end."""
+    lines = [STAMP.sub("", line).removesuffix(WRITING_MARK) for line in drawn_stream(app)]
+    return [line for line in lines if line]
 
 
 def drawn_stream(app: OllmApp) -> list[str]:
-    transcript = chat(app).query_one(Transcript)
+    transcript = chat(app).query_one("#transcript", Transcript)
     lines = [transcript.render_line(y).text.strip() for y in range(transcript.size.height)]
     return [" ".join(line.split()) for line in lines if line]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +73,23 @@ def drawn(screen: Screen[Any]) -> list[list[Segment]]:
     return [list(line) for line in lines]
 
 
+OWN_CLICK = re.compile(r"screen\.command\('[\w.]+', '[\w-]*'\)|app\.simulate_key\('[\w+]+'\)")
+"""What a click on words of ours does: a command by its id, or a key."""
+
+
 def taken_for_markup(screen: Screen[Any]) -> list[str]:
-    """Texts on the screen that would do something, or lead somewhere."""
+    """Texts on the screen that would do something else than ours do, or lead somewhere."""
     return [
         segment.text
         for line in drawn(screen)
         for segment in line
-        if segment.style and (segment.style.link or "@click" in segment.style.meta)
+        if segment.style
+        and (segment.style.link or not OWN_CLICK.fullmatch(_click(segment.style.meta)))
     ]
+
+
+def _click(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("@click", "app.simulate_key('none')"))
 
 
 def one_line(text: str) -> str:
@@ -110,9 +119,9 @@ class Everything(App[None]):
         first, second, *_ = texts
         joined = " ".join(texts)
         self.query_one("#two", TwoTexts).show(left=joined, right=first)
-        self.query_one(MessageQueue).clear()
+        self.query_one(MessageQueue).messages.clear()
         for text in texts[:3]:
-            self.query_one(MessageQueue).add(Prompt.Sent(text))
+            self.query_one(MessageQueue).messages.add(Prompt.Sent(text))
         options = [Option(text, second, joined) for text in texts]
         self.query_one(CompletionList).show(options, 0)
         self.query_one(LiveKeys).say(joined)
@@ -205,9 +214,12 @@ async def test_a_click_on_foreign_text_runs_nothing(open_app: OpenApp) -> None:
             assert places
             assert taken_for_markup(app.screen) == []
             for place in places[:: len(places) // MOST_CLICKS + 1]:
+                shown = app.screen
                 await pilot.click(offset=place)
                 assert app.return_code is None
                 assert app.is_running
+                if app.screen is not shown:  # the model's name leads to the choice of a model
+                    await pilot.press("escape")
 
 
 def _places(screen: Screen[Any], text: str) -> Iterator[tuple[int, int]]:
@@ -219,7 +231,10 @@ def _places(screen: Screen[Any], text: str) -> Iterator[tuple[int, int]]:
 
 
 def test_no_part_of_the_screen_asks_for_markup() -> None:
-    asks = re.compile(r"markup=True|from_markup|\.notify\(|\.tooltip = |render_markup|Text\.from_")
+    asks = re.compile(
+        r"markup=True|from_markup|\.notify\((?![^)]*markup=False)|\.tooltip = "
+        r"|render_markup|Text\.from_"
+    )
     files = (REPOSITORY / "ollm_tui" / "tui").rglob("*.py")
     assert [file for file in files if asks.search(file.read_text(encoding="utf-8"))] == []
 

@@ -40,7 +40,7 @@ DIFF = """--- a/uploader.py
 -    return 1
 +    return min(60, 2 ** attempt)
 """
-SANDBOX = "⛨ bwrap, no network"
+SANDBOX = "✓ bwrap, no network"
 DONE = Completed(finish="stop")
 
 

@@ -45,10 +45,11 @@ def test_screens_open_by_their_keys_and_follow_the_window(serve: Serve, open_tab
     tab.type("Hello there")
     tab.press("Enter")
     tab.wait_for("A narrow answer", "saved")
+    assert "unknown" not in tab.screen()  # what the server hands down is no setting
     tab.press("F3")
-    tab.wait_for("Type to find", "begun")
+    tab.wait_for("Type to find", "started")
     tab.page.set_viewport_size({"width": 420, "height": 700})
-    tab.wait_until_gone("begun")  # there is room for the list only
+    tab.wait_until_gone("started")  # there is room for the list only
     tab.press("Escape")
     tab.wait_for("A narrow answer")
     # On narrow screens there are keys to touch, also for what browsers keep for themselves.
@@ -112,7 +113,7 @@ def test_copies_pastes_and_keys_arrive_as_they_are_meant(serve: Serve, open_tab:
     tab.press("Control+V")
     tab.wait_for("copied [201~OR here", "example.com")
     tab.press("Control+z")
-    tab.wait_for("there is no shell to go back to")
+    tab.wait_for("No shell to return to")
     tab.type(" and on")
     tab.wait_for("here and on")
 
@@ -132,7 +133,7 @@ def test_two_tabs_are_two_programs_on_the_same_sessions(serve: Serve, open_tab: 
     second.press("F3")
     second.wait_for("Asked in the first tab")
     second.press("Enter")
-    second.wait_for("read-only, follows another window", "An answer")
+    second.wait_for("Read-only · following another window", "An answer")
     first.press("Control+Q")
     first.page.get_by_text("The program has ended. Enter starts it again.").wait_for()
     first.press("Enter")
@@ -178,7 +179,7 @@ def test_a_shared_session_is_seen_live_by_several_and_typed_into_by_none(
     mine, shared = served.addresses
     viewers = [open_tab(shared), open_tab(shared)]
     for viewer in viewers:
-        viewer.wait_for("Tell a story", "read-only, live", "Line 59")
+        viewer.wait_for("Tell a story", "read-only · live", "Line 59")
         viewer.type("Let me in")
         viewer.press("Enter", "F3", "Control+N", "Control+Q", "Escape", "PageUp")
         viewer.wait_until_gone("Line 59")

@@ -59,10 +59,10 @@ def test_follow_shows_the_latest_session_without_a_prompt(home: Path, run_ollm: 
     run_ollm("-p", "Hello", script=[[{"text": "Good day"}]])
     before = contents(home / "sessions")
     with Terminal(home, [[{"text": "Never"}]], "--follow") as terminal:
-        terminal.wait_for("Hello", "Good day", "read-only, live", "PgUp PgDn scroll")
+        terminal.wait_for("Hello", "Good day", "read-only · live", "PgUp PgDn scroll")
         terminal.type("!touch here\r")
         terminal.type("\x0e")  # Ctrl+N
-        terminal.wait_for("this window is read-only")
+        terminal.wait_for("This window is read-only")
         terminal.type("\x11")
         assert terminal.ended() == 0
     assert contents(home / "sessions") == before
@@ -73,4 +73,4 @@ def test_what_cannot_be_followed_is_told_in_one_line(run_ollm: Run) -> None:
     told = run_ollm("--follow", "3f2a", "-p", "Hello")
     assert (told.returncode, told.stderr.count("\n")) == (2, 1)
     shared = run_ollm("serve", "--share", "3f2a")
-    assert "there is no session '3f2a'" in shared.stderr
+    assert "no session '3f2a'" in shared.stderr

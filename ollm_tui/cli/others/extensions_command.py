@@ -23,13 +23,13 @@ def run(arguments: Namespace) -> int:
             rows = [(e.name, "on" if e.enabled else "off", e.package, e.version) for e in found]
             print_table(rows)
         else:
-            print(f"No extensions are installed (API {API_VERSION}; docs/extending.md).")
+            print(f"No extensions installed (API {API_VERSION}, see docs/extending.md).")
         return 0
     if arguments.name not in {each.name for each in found}:
         known = ", ".join(each.name for each in found) or "none"
-        raise UsageError(f"there is no extension {arguments.name!r}", f"there are: {known}")
+        raise UsageError(f"no extension {arguments.name!r}", f"installed: {known}")
     on = arguments.command == "enable"
     path = ("extensions", arguments.name, "enabled")
     set_user_value(loaded.locations.user_config, path, on)
-    print(f"{arguments.name} is {'on' if on else 'off'} from the next start on.")
+    print(f"{arguments.name} {'enabled' if on else 'disabled'} from the next start.")
     return 0

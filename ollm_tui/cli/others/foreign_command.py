@@ -28,7 +28,7 @@ def take_in(library: SessionLibrary, arguments: Namespace) -> int:
     program = arguments.program
     if program == NEEDS_FILE and not files:
         hint = "ollm sessions import --from chatgpt export.zip"
-        raise UsageError("name the file of the export", hint)
+        raise UsageError("no export file given", hint)
     taken = known = unread = 0
     redactor = Redactor.knowing(os.environ)
     for each in import_from(
@@ -49,7 +49,7 @@ def take_in(library: SessionLibrary, arguments: Namespace) -> int:
         else:
             taken += 1
             print(f"{each.session_id[:SHORT_ID]}  {clean(each.title)}")
-    there = f", {known} there already" if known else ""
+    there = f", {known} already imported" if known else ""
     unreadable = f", {counted(unread, 'file')} could not be read" if unread else ""
-    print(f"{counted(taken, 'session')} of {program} taken in{there}{unreadable}.")
+    print(f"{counted(taken, 'session')} imported from {program}{there}{unreadable}.")
     return 1 if unread else 0

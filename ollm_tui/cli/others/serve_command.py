@@ -17,7 +17,7 @@ from ollm_tui.services.safety.encryption import cipher_for
 from ollm_tui.settings.loaded import Loaded
 
 OF_POSIX = ("fcntl", "termios")
-READS_ALONG = "whoever is on the way reads along and can take over (--cert and --key serve https)"
+READS_ALONG = "not encrypted: others on the network can read and take over (use --cert and --key)"
 
 
 def run(arguments: Namespace) -> int:
@@ -26,7 +26,7 @@ def run(arguments: Namespace) -> int:
         from ollm_tui.web.serving import OWN, SHARED, Place, Served, serve
     except ModuleNotFoundError as error:
         if error.name in OF_POSIX:
-            raise OllmError("ollm serve needs a POSIX system", "WSL is one") from error
+            raise OllmError("ollm serve needs a POSIX system", "use WSL") from error
         raise OllmError(f"{error.name} is not installed", "pip install 'ollm-tui[web]'") from error
     tls = _tls(arguments)
     loaded = load()
@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
             print(f"Open {served.address}")
         if served.shared:
             print(f"{'Share' if served.address else 'Open'} {served.shared} (read-only)")
-        print("Ctrl+C ends it.", flush=True)
+        print("Ctrl+C stops it.", flush=True)
 
     views: dict[str, tuple[str, ...]] = {} if arguments.read_only else {OWN: ()}
     if arguments.share or arguments.read_only:
@@ -73,6 +73,6 @@ def _tls(arguments: Namespace) -> ssl.SSLContext | None:
     try:
         context.load_cert_chain(arguments.cert, arguments.key, password="")
     except OSError as error:
-        why = f"the certificate or its key cannot be used: {visible(error.strerror or str(error))}"
-        raise UsageError(why, "both are PEM files") from error
+        why = f"cannot use the certificate or its key: {visible(error.strerror or str(error))}"
+        raise UsageError(why, "both must be PEM files") from error
     return context

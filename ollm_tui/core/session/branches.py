@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ollm_tui.core.session.message import Attachment, Message
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.shared_record import line_of
 from ollm_tui.core.session.titles import title_of
 
 MAIN = "main"
@@ -118,11 +119,20 @@ def _ends(state: SessionState) -> list[str]:
 
 
 def _depths(state: SessionState) -> dict[str, int]:
-    """Count the messages up to each one. A parent is recorded before its children."""
+    """Count the messages up to each one."""
     depths: dict[str, int] = {}
     for message in state.messages():
-        parent = state.parent(message.id)
-        depths[message.id] = depths.get(parent, 0) + 1 if parent is not None else 1
+        # From other machines a parent may arrive after its children; a damaged file may hold a
+        # circle of parents.
+        way: dict[str, None] = {}
+        step: str | None = message.id
+        while step is not None and step not in depths and step not in way:
+            way[step] = None
+            step = state.parent(step)
+        depth = depths.get(step, 0) if step is not None else 0
+        for each in reversed(way):
+            depth += 1
+            depths[each] = depth
     return depths
 
 
@@ -138,4 +148,7 @@ def _first_new(state: SessionState, leaf: str, known: set[str]) -> str | None:
 
 def _name(state: SessionState, first: str) -> str:
     message = state[first]
-    return f"{'edit' if message.role == 'user' else 'answer'}: {words_of(message)}"
+    kind = "edit" if message.role == "user" else "answer"
+    if message.machine:
+        kind = f"on {line_of(message.machine, state.header).name or 'another machine'}"
+    return f"{kind}: {words_of(message)}"

@@ -152,7 +152,7 @@ class Compression(Value, frozen=True, omit_defaults=True):
         if self.folded:
             done.append(f"{counted(len(self.folded), 'message')} folded into a checkpoint")
         if self.elisions:
-            done.append(f"{counted(len(self.elisions), 'old output')} cut short")
+            done.append(f"{counted(len(self.elisions), 'old output')} shortened")
         tokens = f"{self.before_tokens:,} → {self.after_tokens:,} tokens"
         return f"{', '.join(done)}: {tokens}"
 

@@ -54,11 +54,11 @@ class ContextEntry(Value, frozen=True):
         if not key or len(key) > LONGEST_KEY:
             return f"its name must have 1 to {LONGEST_KEY} characters"
         if not (self.is_users_own or _PLAIN_KEY.fullmatch(self.key)):
-            return "its name has characters that do not belong into a name"
+            return "its name has invalid characters"
         if not self.content.strip():
-            return "it has no content"
+            return "it is empty"
         if not LEAST_PRIORITY <= self.priority <= HIGHEST_PRIORITY:
-            return f"its priority is not between {LEAST_PRIORITY} and {HIGHEST_PRIORITY}"
+            return f"its priority must be between {LEAST_PRIORITY} and {HIGHEST_PRIORITY}"
         return ""
 
     def is_over(self, moment: str) -> bool:

@@ -14,7 +14,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.session.branches import calls_along
 from ollm_tui.core.session.compression import CompressedContext
 from ollm_tui.core.session.message import Message
-from ollm_tui.core.session.session import Metadata, Session, copied, new_session_id
+from ollm_tui.core.session.session import Metadata, Session, as_own, copied, new_session_id
 from ollm_tui.core.session.session_state import SessionState
 
 _PART = re.compile(r" \(part (\d{1,6})\)$")
@@ -33,7 +33,7 @@ def continuation(state: SessionState) -> Session:
     branch = _carried(state)
     moment = clock.now()
     header = state.header
-    return replace(
+    session = replace(
         header,
         session_id=new_session_id(),
         start_time=moment,
@@ -50,6 +50,7 @@ def continuation(state: SessionState) -> Session:
         items_asked=len(branch),
         journal_seq=0,
     )
+    return as_own(session)
 
 
 def _carried(state: SessionState) -> list[Message]:

@@ -172,6 +172,8 @@ class Message(Value, frozen=True, omit_defaults=True):
     error: str | None = None
     file: FileRef | None = None
     """On disk only: the side file with the whole message, when this is just a stub."""
+    machine: str | None = None
+    """The machine it was recorded on, if that is another one."""
 
     @property
     def text(self) -> str:

@@ -17,7 +17,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_fiel
 
     at: str
     machine: str | UnsetType = UNSET
-    """The machine that made it, where a session is written on several; each counts for itself."""
+    """The machine that made it; unset if that is this one."""
+    machine_number: int | UnsetType = UNSET
+    """Its number among the records of that machine, each of which counts for itself."""
 
 
 class Created(Record, frozen=True, tag="created"):
@@ -64,6 +66,8 @@ class SessionChanged(Record, frozen=True, tag="changed"):
     """
 
     fields: dict[str, Any]
+    changed_at: str | UnsetType = UNSET
+    """The time of the change, where `at` is that of the last activity."""
 
 
 class MetadataChanged(Record, frozen=True, tag="metadata"):
@@ -82,6 +86,18 @@ class CompressionUndone(Record, frozen=True, tag="compressionUndone"):
     """The context is again as it was before the compression of that number."""
 
     number: int
+
+
+class MachineNamed(Record, frozen=True, tag="machine"):
+    """What people call the machine whose records follow."""
+
+    name: str
+
+
+class SnapshotArrived(Record, frozen=True, tag="snapshot"):
+    """A machine took a snapshot; in a journal only its id, since it has a file of its own."""
+
+    snapshot: dict[str, Any]
 
 
 class RecordInFile(Record, frozen=True, tag="file"):
@@ -106,6 +122,8 @@ AnyRecord = (
     | MetadataChanged
     | Compressed
     | CompressionUndone
+    | MachineNamed
+    | SnapshotArrived
     | RecordInFile
     | UnknownRecord
 )

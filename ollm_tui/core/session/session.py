@@ -13,8 +13,10 @@ from ollm_tui.core.session.compression import CompressedContext, Compression
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.session.goals import Goal
 from ollm_tui.core.session.message import FileRef, Message, Value
+from ollm_tui.core.session.vote import Vote
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Since 2 a session may hold what several machines recorded; what does not name one is of here."""
 
 
 class ToolResult(Value, frozen=True, omit_defaults=True):
@@ -44,6 +46,8 @@ class ToolCall(Value, frozen=True, omit_defaults=True):
     timestamp: str
     file: FileRef | None = None
     """On disk only: the side file with the whole call, when this is just a stub."""
+    machine: str | None = None
+    """The machine it was executed on, if that is another one."""
 
     @property
     def is_command(self) -> bool:
@@ -115,6 +119,36 @@ class Metadata(Value, frozen=True):
     restores: tuple[Restore, ...] = ()
     loops: tuple[LoopRecord, ...] = ()
     """The loops that were found, and what was done about them."""
+    votes: tuple[Vote, ...] = ()
+    """Which of several answers to one question was the better one, by question."""
+
+
+class FieldChange(Value, frozen=True, omit_defaults=True):
+    """When a field that all machines share got its value; the latest change counts everywhere."""
+
+    name: str
+    at: str
+    machine: str | None = None
+    """The machine it was changed on, if that is another one."""
+
+
+class MachineLine(Value, frozen=True, omit_defaults=True):
+    """What another machine recorded in this session, besides messages and tool calls."""
+
+    machine: str
+    name: str = ""
+    """What people call the machine."""
+    numbers: tuple[tuple[int, int], ...] = ()
+    """The numbers of its records that are here: the first and the last of each run."""
+    compressions: tuple[Compression, ...] = ()
+    """Its compressions: each machine counts its own, and they change no context but its own."""
+    snapshots: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many of its records have not arrived, as far as the numbers tell."""
+        last = self.numbers[-1][1] if self.numbers else 0
+        return last - sum(end - first + 1 for first, end in self.numbers)
 
 
 class Session(Value, frozen=True):
@@ -147,11 +181,17 @@ class Session(Value, frozen=True):
     temperature: float | None = None
     """The temperature the user wants in this session; None leaves it to mode and settings."""
     thinking: bool | str | None = None
-    """How long the model thinks in this session; None leaves it to the settings."""
+    """Thinking level; None leaves it to the settings."""
     system_prompt: str = ""
     """Changes only when the user changes it, so that prompt caches hit."""
     journal_seq: int = 0
     """The last journal record that is already in this file."""
+    machines: tuple[MachineLine, ...] = ()
+    """The other machines that recorded something in this session."""
+    changes: tuple[FieldChange, ...] = ()
+    """The last changes of the fields that all machines share."""
+    visiting: bool = False
+    """Whether nothing was said here yet: then the head goes along with the other machines."""
 
 
 # A list may hold ten thousand of these and none refers to another: without `gc` the garbage
@@ -175,6 +215,10 @@ class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """Why the session cannot be read, where it cannot."""
     older: bool = False
     """Whether another program wrote it: such files are only read."""
+    went_on: str = ""
+    """The machine on which it went on after the last message here; empty if on none."""
+    went_on_at: str = ""
+    votes: tuple[Vote, ...] = ()
 
 
 def next_number(metadata: Metadata) -> int:
@@ -221,10 +265,23 @@ def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
 def copied(metadata: Metadata) -> Metadata:
     """Return the metadata for a copy of a session.
 
-    Snapshots stay with their session, so the copy refers to none and has no restores to undo.
+    Snapshots stay with their session, so the copy refers to none and has no restores to undo; votes
+    count once.
     """
     history = tuple(replace(entry, snapshot=None) for entry in metadata.compression_history)
-    return replace(metadata, restores=(), compression_history=history)
+    return replace(metadata, restores=(), votes=(), compression_history=history)
+
+
+def as_own(session: Session) -> Session:
+    """Return a session as a new one of this machine, whoever recorded what it is made of."""
+    return replace(
+        session,
+        messages=tuple(replace(each, machine=None) for each in session.messages),
+        tool_calls=tuple(replace(each, machine=None) for each in session.tool_calls),
+        machines=(),
+        changes=(),
+        visiting=False,
+    )
 
 
 def new_session_id() -> str:

@@ -2,35 +2,60 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.session.encoding import metadata_from_tree, session_from_tree, to_tree
+from ollm_tui.core.session.compression import CompressedContext, Compression
+from ollm_tui.core.session.encoding import (
+    CannotDecode,
+    metadata_from_tree,
+    session_from_tree,
+    to_tree,
+)
 from ollm_tui.core.session.message import Message, Part, Reasoning, Text, ToolResultPart, Usage
 from ollm_tui.core.session.record import (
     AnyRecord,
     Compressed,
     CompressionUndone,
     Created,
+    MachineNamed,
     MessageAdded,
     MessageFinished,
     MetadataChanged,
     RecordInFile,
     SessionChanged,
+    SnapshotArrived,
     TextAppended,
     ToolCallAdded,
     UnknownRecord,
 )
 from ollm_tui.core.session.session import (
+    SCHEMA_VERSION,
+    FieldChange,
     Metadata,
     Session,
     SessionSummary,
     ToolCall,
     compressed,
     uncompressed,
+)
+from ollm_tui.core.session.shared_record import (
+    METADATA_FIELDS,
+    SESSION_FIELDS,
+    change_of,
+    fuller,
+    line_of,
+    noting_changes,
+    shared_fields,
+    with_change,
+    with_compression,
+    with_line,
+    with_number,
 )
 
 NOTHING_SAID = ""
@@ -46,7 +71,13 @@ class SessionState:
     """
 
     def __init__(self, session: Session) -> None:
-        self.header = replace(session, messages=(), tool_calls=())
+        self.header = replace(
+            session,
+            messages=(),
+            tool_calls=(),
+            # Nothing of version 1 has to change: what names no machine was recorded here.
+            schema_version=max(session.schema_version, SCHEMA_VERSION),
+        )
         self.tool_calls: list[ToolCall] = list(session.tool_calls)
         self._messages: dict[str, Message] = {}
         self._children: dict[str | None, list[str]] = {}
@@ -76,10 +107,15 @@ class SessionState:
 
     def apply(self, record: AnyRecord, seq: int) -> None:
         """Apply one more record. CannotDecode if it does not fit this session."""
+        if record.machine:
+            self._take_in(record, record.machine)
+            self.header = replace(self.header, journal_seq=seq)
+            return
+        before = self.header
         match record:
             case MessageAdded():
-                self._put(record.message)
-                self.header = replace(self.header, head=record.message.id)
+                self._put(_as_own(record.message))
+                self.header = replace(self.header, head=record.message.id, visiting=False)
                 self._count(record.message.usage)
             case TextAppended():
                 self._append_text(record)
@@ -90,19 +126,24 @@ class SessionState:
             case SessionChanged():
                 changed = session_from_tree(to_tree(self.header) | record.fields)
                 for message in changed.messages:
-                    self._put(message)
-                self.header = replace(changed, messages=())
+                    self._put(_as_own(message))
+                stays = record.fields.keys().isdisjoint(("head", "messages"))
+                self.header = replace(changed, messages=(), visiting=changed.visiting and stays)
             case MetadataChanged():
                 tree = to_tree(self.header.metadata) | record.fields
                 self._change_metadata(metadata_from_tree(tree))
             case Compressed():
                 self._change_metadata(compressed(self.header.metadata, record.compression))
+                self.header = replace(self.header, visiting=False)
             case CompressionUndone():
                 self._change_metadata(uncompressed(self.header.metadata, record.number, record.at))
             case Created():
                 self.header = record.session
-            case RecordInFile() | UnknownRecord():
+            case MachineNamed() | SnapshotArrived() | RecordInFile() | UnknownRecord():
                 pass
+        if isinstance(record, SessionChanged | MetadataChanged):
+            changed_at = record.changed_at if isinstance(record, SessionChanged) else UNSET
+            self.header = noting_changes(before, self.header, changed_at or record.at)
         # The last activity never goes back, even when the clock does.
         activity = clock.later(self.header.last_activity, record.at)
         self.header = replace(self.header, last_activity=activity, journal_seq=seq)
@@ -133,6 +174,8 @@ class SessionState:
         parent = self._messages[message_id].parent_id
         if parent is None or parent in self._messages:
             return parent
+        if self._messages[message_id].machine:
+            return None  # it has not arrived yet, and what was recorded before may follow from this
         return self._before[message_id]
 
     def branch(self, leaf: str | None = None) -> list[Message]:
@@ -168,6 +211,7 @@ class SessionState:
     def summary(self) -> SessionSummary:
         """Return what a list shows of the session."""
         header = self.header
+        went_on, went_on_at = self._elsewhere()
         return SessionSummary(
             session_id=header.session_id,
             title=header.title,
@@ -181,7 +225,100 @@ class SessionState:
             pinned=header.pinned,
             archived=header.archived,
             tags=header.tags,
+            went_on=went_on,
+            went_on_at=went_on_at,
+            votes=header.metadata.votes,
         )
+
+    def _elsewhere(self) -> tuple[str, str]:
+        """Return the machine with the newest message that is not on the branch here, and when."""
+        if not self.header.machines:
+            return "", ""
+        branch = self.branch()
+        here = {message.id for message in branch}
+        others = [each for each in self.messages() if each.machine and each.id not in here]
+        last = max(others, key=lambda each: (each.timestamp, each.id), default=None)
+        if last is None or (branch and last.timestamp <= branch[-1].timestamp):
+            return "", ""
+        machine = last.machine or ""
+        return line_of(machine, self.header).name or machine, last.timestamp
+
+    def _take_in(self, record: AnyRecord, machine: str) -> None:
+        """Apply what another machine recorded: the order does not matter, nor how often."""
+        line = line_of(machine, self.header)
+        match record:
+            case MessageAdded():
+                self._take_in_message(replace(record.message, machine=machine))
+            case ToolCallAdded():
+                self._take_in_call(replace(record.tool_call, machine=machine))
+            case SessionChanged() | MetadataChanged():
+                for name, value in record.fields.items():
+                    change = FieldChange(name=name, at=record.at, machine=machine)
+                    self._take_in_field(name, value, change)
+            case Compressed():
+                known = with_compression(line.compressions, record.compression)
+                line = replace(line, compressions=known)
+            case SnapshotArrived():
+                taken = {*line.snapshots, str(record.snapshot.get("id"))}
+                line = replace(line, snapshots=tuple(sorted(taken)))
+            case MachineNamed():
+                line = replace(line, name=record.name)
+            case _:  # a session begins here with a record of its own
+                pass
+        if record.machine_number:
+            line = replace(line, numbers=with_number(line.numbers, record.machine_number))
+        self.header = with_line(self.header, line)
+        if self.header.visiting and isinstance(record, Compressed):
+            self._go_along()
+
+    def _take_in_message(self, message: Message) -> None:
+        known = self._messages.get(message.id)
+        self._put(fuller(known, message) if known else message)
+        header = self.header
+        activity = clock.later(header.last_activity, message.timestamp)
+        self.header = replace(header, last_activity=activity)
+        head = self._messages.get(header.head or "")
+        if header.visiting and (
+            head is None or (head.timestamp, head.id) < (message.timestamp, message.id)
+        ):
+            self.header = replace(self.header, head=message.id)
+            self._count(message.usage)
+
+    def _take_in_call(self, call: ToolCall) -> None:
+        # Each machine numbers its own jobs.
+        if call.is_command:
+            call = replace(call, id=f"{call.id}@{call.machine}")
+        for position, known in enumerate(self.tool_calls):
+            if (known.id, known.timestamp) == (call.id, call.timestamp):
+                self.tool_calls[position] = fuller(known, call)
+                return
+        self.tool_calls.append(call)
+
+    def _take_in_field(self, name: str, value: Any, change: FieldChange) -> None:
+        known = change_of(name, self.header)
+        present = shared_fields(self.header).get(name)
+        if known and (known.at, _order(present)) >= (change.at, _order(value)):
+            return
+        if name in SESSION_FIELDS:
+            self.header = session_from_tree(to_tree(self.header) | {name: value})
+        elif name in METADATA_FIELDS:
+            tree = to_tree(self.header.metadata) | {name: value}
+            self._change_metadata(metadata_from_tree(tree))
+        else:
+            raise CannotDecode(f"{name} is not shared")
+        self.header = with_change(self.header, change)
+
+    def _go_along(self) -> None:
+        """Compress the context as the other machines did, as long as nothing was said here."""
+        made = [each for line in self.header.machines for each in line.compressions]
+        made.sort(key=lambda each: (each.at, each.number))
+        standing: list[Compression] = [each for each in made if not each.undone_at]
+        metadata = replace(
+            self.header.metadata,
+            compression_history=tuple(made),
+            compressed=standing[-1].after if standing else CompressedContext(),
+        )
+        self._change_metadata(metadata)
 
     def _put(self, message: Message) -> None:
         if message.id not in self._messages:
@@ -200,7 +337,7 @@ class SessionState:
             parts = (*parts[:-1], replace(last, text=last.text + record.text))
         else:
             parts = (*parts, kind(record.text))
-        self._messages[message.id] = replace(message, parts=parts)
+        self._messages[message.id] = replace(message, parts=parts, machine=None)
 
     def _finish(self, record: MessageFinished) -> None:
         message = self._messages.get(record.message_id)
@@ -213,6 +350,7 @@ class SessionState:
             model=record.model or message.model,
             error=record.error,
             parts=(*message.parts, *record.parts),
+            machine=None,
         )
         self._count(record.usage)
 
@@ -229,6 +367,16 @@ class SessionState:
 
     def _change_metadata(self, metadata: Metadata) -> None:
         self.header = replace(self.header, metadata=metadata)
+
+
+def _as_own(message: Message) -> Message:
+    """Return a message that is recorded here, wherever it was said first."""
+    return replace(message, machine=None) if message.machine else message
+
+
+def _order(value: Any) -> str:
+    """Return what decides between two values of one moment: any order that machines share."""
+    return json.dumps(value, sort_keys=True)
 
 
 class RecordedCalls(NamedTuple):

@@ -266,7 +266,7 @@ class ConversationCompression:
         """
         self._check_free()
         if (draft.head, draft.based_on) != (self._context.leaf, self._context.metadata.compressed):
-            raise UsageError("the conversation went on meanwhile", "compress it again: /compact")
+            raise UsageError("the conversation has changed meanwhile", "/compact again")
         if summary is not None and draft.checkpoint:
             draft = self._with_summary(draft, clean(summary).strip())
         # Again, since the summary may be the user's own and longer than what it replaces.
@@ -290,7 +290,7 @@ class ConversationCompression:
         self._check_free()
         last = last_undoable(self.history, self._context.metadata.compressed)
         if last is None:
-            raise UsageError("there is no compression to undo", "/compact makes one")
+            raise UsageError("no compression to undo", "/compact compresses")
         undone = CompressionUndone(at=clock.now(), number=last.number)
         await self._session.record(undone)
         return replace(last, undone_at=undone.at)
@@ -350,7 +350,7 @@ class ConversationCompression:
         if not self._breaker.failed():
             return event
         minutes = self._breaker.paused_seconds // 60
-        hint = f"not tried again for {minutes} minutes; /compact does it by hand"
+        hint = f"no retry for {minutes} minutes; /compact runs it now"
         return replace(event, hint=hint)
 
     def _request(
@@ -395,7 +395,7 @@ class ConversationCompression:
         """Say what fills the context again and again."""
         items = sorted(self._context.view().items, key=lambda item: -item.tokens.tokens)
         names = ", ".join(f"{item.title[:40]} ({item.tokens})" for item in items[:LARGEST_TOLD])
-        return f"it fills up again at once, mostly with: {names}"
+        return f"still nearly full, mostly with {names}"
 
     async def _validated(self, draft: Draft) -> CompressionDrafted | CompressionFailed:
         from ollm_tui.engine.compression.pipeline import validated

@@ -62,7 +62,7 @@ SHRINK_MORE = 0.97
 
 NOT_SMALLER = CompressionSkipped(
     reason="not-enough",
-    message="compressing would not make the context smaller",
+    message="compression would not make the context smaller",
     hint="the recent part, your own messages and pins are never compressed",
 )
 
@@ -160,7 +160,11 @@ class Pipeline:
             writer.note = f"{UNFIT}: {FACTS_ALONE}" if self._settings.summaries == "auto" else ""
             return writer
         summariser = Summariser(
-            context.choice, context.counter.text_tokens, limit, Redactor().redact
+            context.choice,
+            context.counter.text_tokens,
+            limit,
+            Redactor().redact,
+            context.in_line,
         )
 
         if fit == "fit":
@@ -223,7 +227,7 @@ class Pipeline:
         own = sum(1 for message in plan.fold if message.role == "user")
         if not own or self._request.own == "fold":
             return ""
-        return f"{counted(own, 'message')} of your own folded too: they filled the context"
+        return f"{counted(own, 'message')} of yours folded as well: they filled the context"
 
     async def _view_with(self, draft: Draft) -> ContextView:
         return await self._context.view_with(compressed(self._context.metadata, draft.compression))
@@ -289,8 +293,8 @@ async def judged(
     if wrong:
         log.error("a compression was given up: %s", "; ".join(wrong))
         return CompressionFailed(
-            error=f"the compressed context would not be right: {wrong[0]}",
-            hint="nothing was changed; logs/ollm.log has the details",
+            error=f"the compressed context would be invalid: {wrong[0]}",
+            hint="nothing changed; details in logs/ollm.log",
             kind="Invalid",
         )
     exact = replace(compression, before_tokens=before.count.tokens, after_tokens=after.count.tokens)

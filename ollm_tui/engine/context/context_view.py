@@ -32,8 +32,8 @@ TITLE_CHARACTERS = 80
 SECTION_TITLES = {
     "system": "system prompt and chat template",
     "mode": "mode",
-    "goals": "goal and locked decisions",
-    "tools": "tools the model may use",
+    "goals": "goal and decisions",
+    "tools": "tool descriptions",
 }
 
 
@@ -140,12 +140,12 @@ class ContextView:
         """What happens to the context next, as one line for the user."""
         room = self.budget.room
         if room is None:
-            return "the server does not say how large its window is"
+            return "window size unknown"
         if self.refuses:
-            return f"too long: {short_count(room.limit)} fit; fold or leave out something"
+            return f"too long: {short_count(room.limit)} fit; fold or exclude something"
         is_due = self.compresses == "trigger" and self.budget.needs_compression
         if is_due or self.budget.over_limit:
-            return "is compressed before the next message"
+            return "compresses before the next message"
         left = self.exchanges_left
         more = "" if left is None else f" · about {counted(left, 'exchange')}"
         if left == 0:
@@ -334,7 +334,7 @@ def _recalled(message: Message) -> tuple[str, Piece] | None:
     passages = [part for part in message.parts if isinstance(part, Retrieval)]
     if not passages:
         return None
-    several = f"{len(passages)} passages of earlier sessions"
+    several = f"{len(passages)} passages from earlier sessions"
     title = "from an earlier session" if len(passages) == 1 else several
     text = "\n\n".join(map(recalled, passages))
     piece = Piece.of(f"{message.id}:recalled", PromptMessage(role="user", text=text))

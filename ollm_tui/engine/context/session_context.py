@@ -37,6 +37,7 @@ from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.conversation_wishes import wanted_thinking
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode, current_mode, modes_of
+from ollm_tui.engine.turn.engine_line import Asker, EngineLines, InLine
 from ollm_tui.services.tokens.counter import GrowingCount, TokenCounter, TokenCounters
 from ollm_tui.services.tokens.prompt_count import Piece, PromptCount
 from ollm_tui.settings.schema import Settings
@@ -124,7 +125,10 @@ class SessionContext:
         settings: Settings,
     ) -> None:
         self._state = state
+        self.lines = EngineLines()
+        """Where requests wait while a server answers others; a workspace has the same for all."""
         self._counters = counters
+        self._settings = settings
         self._rules = BudgetRules.of(settings)
         self._may_compress = settings.compression.enabled
         self.modes = modes_of(settings)
@@ -157,6 +161,12 @@ class SessionContext:
             key, self._counters.counter(choice.provider, choice.model)
         )
 
+    def for_model(self, choice: ModelChoice) -> SessionContext:
+        """A context of the same session for another model, which is asked beside this one."""
+        context = SessionContext(self._state, choice, self._counters, self._settings)
+        context.lines = self.lines
+        return context
+
     def use(self, choice: ModelChoice) -> None:
         """Assemble and count for another model from now on, or for another window."""
         before, self.choice = self.choice, choice
@@ -164,6 +174,12 @@ class SessionContext:
             self.counter = self._counter_of(choice)
             self._assembly = None
             self.read = 0
+
+    def in_line(self) -> InLine:
+        """Wait in line before the server of this conversation."""
+        session_id = self._state.header.session_id
+        asker = Asker(session_id, lambda: self._state.header.title)
+        return self.lines.place(self.choice.provider.name, asker)
 
     @property
     def mode(self) -> Mode:

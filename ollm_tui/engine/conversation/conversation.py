@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from ollm_tui.core.session.graft import as_sent
 from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text, new_id
 from ollm_tui.core.session.record import MetadataChanged
 from ollm_tui.core.session.session import Metadata, ModeChange
+from ollm_tui.engine.comparison.conversation_comparison import ConversationComparison
 from ollm_tui.engine.compression.conversation_compression import ConversationCompression
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.prompt_message import as_json, readable
@@ -46,6 +47,7 @@ from ollm_tui.engine.conversation.modes import Mode
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots, with_count
 from ollm_tui.engine.tools.conversation_tools import ConversationTools
+from ollm_tui.engine.turn.engine_line import EngineLines
 from ollm_tui.engine.turn.prompt_check import OverflowPolicy, PromptCheck
 from ollm_tui.engine.turn.turn import Turn
 from ollm_tui.services.sessions.recording import Recorder
@@ -132,10 +134,28 @@ class Conversation(HeldSession):
         self.notes = ConversationNotes(self)
         self.wishes = ConversationWishes(self)
 
+    @cached_property
+    def comparison(self) -> ConversationComparison:
+        """Has several models answer one message."""
+        return ConversationComparison(
+            self._recorder,
+            self._context.for_model,
+            self._asked,
+            self.check_free,
+            self.hooks.before_turn,
+            self._remember_count,
+            super().change_metadata,
+            self.switch_to,
+        )
+
     @property
     def choice(self) -> ModelChoice:
         """The provider and the model that answer, and how requests to them look."""
         return self._context.choice
+
+    def use_lines(self, lines: EngineLines) -> None:
+        """Wait in the same lines before servers as other conversations do."""
+        self._context.lines = lines
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -241,7 +261,7 @@ class Conversation(HeldSession):
         """Use another mode from the next message on. UsageError if there is no such mode."""
         if name not in self._context.modes:
             known = ", ".join(self._context.modes)
-            raise UsageError(f"there is no mode {clean(name)!r}", f"there are: {known}")
+            raise UsageError(f"no mode {clean(name)!r}", f"available: {known}")
         metadata = self.state.header.metadata
         if name != self.mode.name:
             self.check_free()
@@ -274,7 +294,7 @@ class Conversation(HeldSession):
         UsageError if that message is not the user's own, or while the model answers."""
         message = self._message(message_id)
         if message.role != "user":
-            raise UsageError("only your own messages can be edited", "regenerate the reply instead")
+            raise UsageError("only your own messages can be edited", "r regenerates an answer")
         asked = partial(self._asked, text, attachments, self.state.parent(message_id))
         return self._answer(asked, self._stoppable_turn())
 
@@ -289,7 +309,7 @@ class Conversation(HeldSession):
         while step is not None and self._message(step).role != "user":
             step = self.state.parent(step)
         if step is None:
-            raise UsageError("there is no reply to write again", "send a message first")
+            raise UsageError("no answer to regenerate", "send a message first")
         return self.state[step]
 
     def go_on(self) -> AsyncGenerator[AnyTurnEvent, None]:
@@ -298,7 +318,7 @@ class Conversation(HeldSession):
         head = self.state.header.head
         last = self.state[head] if head else None
         if last is None or last.role != "assistant" or last.status in ("complete", "streaming"):
-            raise UsageError("the last answer is finished", "send a message, or /regenerate")
+            raise UsageError("the last answer is complete", "send a message, or /regenerate")
         return self.send(GO_ON)
 
     async def switch_to(self, message_id: str) -> None:
@@ -319,6 +339,7 @@ class Conversation(HeldSession):
         """Stop the model if it answers or is about to be asked, otherwise a compression and the
         hooks after a turn."""
         self._stoppable.stop()
+        self.comparison.stop()
         if not self._turn:
             self.compression.stop()
             self.hooks.stop()
@@ -340,7 +361,7 @@ class Conversation(HeldSession):
         words = clean(text)
         data = tuple(_as_data(attachment) for attachment in attachments)
         if not (words.strip() or data):
-            raise UsageError("there is nothing to send", "type a message first")
+            raise UsageError("nothing to send", "type a message first")
         moment = clock.now()
         said = (Text(words),) if words.strip() else ()
         recalls = self.recall(words) if self.recall and said else None
@@ -367,6 +388,7 @@ class Conversation(HeldSession):
             partial(self._check_of, question),
             stoppable,
             self.tools,
+            self._context.in_line,
         )
         reply: Message | None = None
         refused: Message | None = None
@@ -420,10 +442,10 @@ class Conversation(HeldSession):
 
     def check_free(self) -> None:
         """UsageError while the model answers or the context is compressed."""
-        if self._turn:
-            raise UsageError("the model is still answering", "wait for it, or stop it first")
+        if self._turn or self.comparison.running:
+            raise UsageError("still answering", "wait, or stop it first")
         if self.compression.is_running:
-            raise UsageError("the context is being compressed", "wait for it, or stop it first")
+            raise UsageError("compression is running", "wait, or stop it first")
 
     def _end_turn(self) -> None:
         self._turn = None
@@ -431,7 +453,7 @@ class Conversation(HeldSession):
 
     def _message(self, message_id: str) -> Message:
         if message_id not in self.state:
-            raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
+            raise StoreError(f"no message {message_id}", "ollm sessions view ID")
         return self.state[message_id]
 
 

@@ -16,7 +16,7 @@ from ollm_tui.core.session.session import Metadata
 from ollm_tui.engine.conversation.held_session import HeldSession
 
 ChangeMetadata = Callable[[Metadata], Awaitable[None]]
-NO_GOAL = "set one with /goal"
+NO_GOAL = "/goal TEXT sets one"
 
 
 class ConversationGoals:
@@ -57,7 +57,7 @@ class ConversationGoals:
     async def resume_goal(self, goal_id: str) -> None:
         """Make a goal the active one again; the one that was active is paused."""
         if goal_id not in {goal.id for goal in self.all}:
-            raise UsageError("there is no such goal", "choose one of the list")
+            raise UsageError("no such goal", "choose one from the list")
         await self._give_status(goal_id, "active")
 
     async def complete_goal(self) -> None:
@@ -144,7 +144,7 @@ class ConversationGoals:
 
     def _worked_on(self) -> Goal:
         if self.active is None:
-            raise UsageError("there is no active goal", NO_GOAL)
+            raise UsageError("no active goal", NO_GOAL)
         return self.active
 
     async def _give_status(self, goal_id: str, status: GoalStatus) -> None:
@@ -165,5 +165,5 @@ def _is_ahead(milestone: Milestone, words: str) -> bool:
 def _words(text: str) -> str:
     words = " ".join(clean(text).split())
     if not words:
-        raise UsageError("there are no words in it", "say what it is about")
+        raise UsageError("empty text", "add a few words")
     return words

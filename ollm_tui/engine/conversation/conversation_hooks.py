@@ -83,7 +83,7 @@ class ConversationHooks:
         entries: list[ContextEntry] = []
         for entry in answer.entries:
             if entry.key in taken:
-                hooks.tell(answer.hook, f"its context {entry.key!r} is left out: the name is taken")
+                hooks.tell(answer.hook, f"its context {entry.key!r} is ignored: the name is taken")
             else:
                 entries.append(entry)
         # The hook's own entry is gone once it does not answer with it any more.

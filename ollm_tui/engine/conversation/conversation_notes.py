@@ -67,7 +67,7 @@ class ConversationNotes:
             expires_at=expiry(moment, seconds),
         )
         if entry.problem:
-            raise UsageError(f"that cannot be added: {entry.problem}", "/context add NAME words")
+            raise UsageError(f"cannot add this: {entry.problem}", "/context add NAME TEXT")
         await self._keep(with_entry(self._kept, entry))
 
     async def replace(self, gone: Iterable[str], entries: Iterable[ContextEntry]) -> None:
@@ -87,7 +87,7 @@ class ConversationNotes:
     async def remove(self, key: str) -> None:
         """Remove an entry. UsageError if there is none of that name."""
         if key not in {entry.key for entry in self._kept}:
-            raise UsageError(f"there is no context {clean(key)!r}", "/context list shows all")
+            raise UsageError(f"no context entry {clean(key)!r}", "/context list shows all")
         await self._keep(without_entry(self._kept, key))
 
     async def clear(self) -> int:

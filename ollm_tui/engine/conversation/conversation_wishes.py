@@ -57,13 +57,15 @@ class ConversationWishes:
             wanted = -1.0
         if not 0 <= wanted <= HOTTEST:
             hint = f"0 to {HOTTEST:g}, or {DEFAULT}"
-            raise UsageError(f"{visible(word)} is no temperature", hint)
+            raise UsageError(f"not a temperature: {visible(word)}", hint)
         await self._session.change(temperature=wanted)
 
     async def set_thinking(self, word: str) -> None:
         """Have the model think for longer, or less, or not at all. UsageError if it is no level."""
         if word not in (*LEVELS, DEFAULT):
-            raise UsageError(f"{visible(word)} is no level", ", ".join((*LEVELS, DEFAULT)))
+            raise UsageError(
+                f"not a thinking level: {visible(word)}", ", ".join((*LEVELS, DEFAULT))
+            )
         wanted = {"off": False, "on": True, DEFAULT: None}.get(word, word)
         await self._session.change(thinking=wanted)
 

@@ -77,7 +77,7 @@ def _of_calls(answers: Sequence[Message], mode: Mode) -> Iterator[ModeSuggestion
     results = [part for each in answers for part in each.parts if isinstance(part, ToolResultPart)]
     if results and mode.tools is not None:
         beyond = [each for each in results if not _is_offered(each.name, mode.tools)]
-        reason = f"the model asked for tools that {mode.name} has not"
+        reason = f"the model asked for tools not in {mode.name}"
         yield ModeSuggestion("developer", len(beyond) / len(results), reason)
     if len(results) < FEWEST_CALLS:
         return

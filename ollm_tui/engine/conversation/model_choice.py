@@ -87,10 +87,10 @@ class ModelChoice(NamedTuple):
     @property
     def reason(self) -> str:
         """Why this model answers and not another, in words; empty if there is nothing to say."""
-        answers = f"{self.model} on {self.provider.name} answers"
+        answers = f"using {self.model} on {self.provider.name}"
         if self.unused:
-            use = f"provider: {self.unused} in your settings uses it, or F7"
-            return f"{answers}; {self.unused} is not on this machine: {use}"
+            use = f"set provider: {self.unused}, or F7"
+            return f"{answers}; {self.unused} is not on this machine ({use})"
         return f"{self.missed.why}; {answers}" if self.missed and self.missed.why else ""
 
 
@@ -167,7 +167,7 @@ class ModelChooser:
     async def use_region(self, provider: str, region: str) -> None:
         """Have a provider answer in another region from now on. UsageError if it has none."""
         if not is_region(region):
-            raise UsageError(f"{region!r} is no region", "they look like eu-central-1")
+            raise UsageError(f"{region!r} is not a region", "for example eu-central-1")
         if isinstance(self._providers, ChangesRegions):
             await self._providers.use_region(provider, region)
 
@@ -185,13 +185,15 @@ class ModelChooser:
         return current.name if current and is_offered else None, words
 
     async def destination(self, provider: str | None, model: str | None) -> str | None:
-        """The machine that would get what is said, as far as it can be told; None if it is this
-        one."""
+        """The machine that would get what is said; None if it is this one. UsageError or
+        ProviderError if that cannot be told, since nobody has the model now."""
         try:
             return (await self.choose(provider, model)).remote_host
         except OllmError:  # without its key, say; with it, it would be sent all the same
             named = self._settings.providers.get(provider or "")
-            return named and (named.host or provider)
+            if named is None:
+                raise
+            return named.host or provider
 
     async def came_back(self, provider: str) -> str | None:
         """The model a provider would answer with that was missed before; None while it is not

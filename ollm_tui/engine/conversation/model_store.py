@@ -69,7 +69,7 @@ class ModelStore:
         """Fetch a model and yield the progress. ProviderError, UsageError."""
         source = await self._providers.get(provider)
         if not isinstance(source, CanPull):
-            raise UsageError(f"{provider} cannot fetch models", "embedded and ollama can")
+            raise UsageError(f"{provider} cannot pull models", "use embedded or ollama")
         async with aclosing(source.pull(model)) as steps:
             async for step in steps:
                 yield step
@@ -78,7 +78,7 @@ class ModelStore:
         """Give a model a second name. ProviderError, UsageError where that is not possible."""
         source = await self._providers.get(provider)
         if not isinstance(source, CanCopy):
-            raise UsageError(f"models of {provider} cannot be copied", "those of Ollama can")
+            raise UsageError(f"cannot copy models of {provider}", "only those of Ollama")
         await source.copy(model, name)
 
     async def delete(self, provider: str, model: str) -> None:
@@ -92,7 +92,7 @@ class ModelStore:
     async def _storing(self, name: str) -> StoresModels:
         provider = await self._providers.get(name)
         if not isinstance(provider, StoresModels):
-            raise UsageError(f"{name} stores no models here", "embedded and ollama do")
+            raise UsageError(f"{name} stores no models here", "use embedded or ollama")
         return provider
 
     async def _shelf(self, name: str) -> Shelf:

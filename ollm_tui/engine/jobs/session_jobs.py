@@ -170,7 +170,7 @@ class SessionJobs:
         for job in self.jobs(session_id):
             if wanted in (job.id, str(job.sequence)):
                 return job
-        raise JobError(f"there is no job {wanted!r}", "/jobs shows what there is")
+        raise JobError(f"no job {wanted!r}", "/jobs lists all")
 
     def tail(self, job_id: str) -> str:
         """The end of what a job printed so far, safe to show."""

@@ -116,7 +116,7 @@ class LoopWatch:
             await self._note(found, "stop")
             raise StoppedByLoop(
                 f"stopped: the model {found.evidence}",
-                f"ask for something smaller, or raise loopDetection.{_limit_of(found)}",
+                f"ask for a smaller step, or raise loopDetection.{_limit_of(found)}",
             )
         given = await stoppable.wait(waiting)
         self._waiting = None

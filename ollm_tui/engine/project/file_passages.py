@@ -56,7 +56,7 @@ class FilePassages:
                 found = await asyncio.to_thread(self._search.search, paths, words, MOST, vector)
             except OSError as error:
                 reason = error.strerror or str(error)
-                raise StoreError(f"the files cannot be searched: {reason}", "try again") from error
+                raise StoreError(f"cannot search the files: {reason}", "try again") from error
         # What was read now is found by meaning the next time.
         self._meaning.wake()
         return [

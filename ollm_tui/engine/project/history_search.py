@@ -288,7 +288,7 @@ class Recall:
             async with asyncio.timeout(WITHIN_SECONDS):
                 found = await self.passages(words, but)
         except (OllmError, TimeoutError) as error:
-            log.warning("nothing was recalled", exc_info=error)
+            log.warning("nothing recalled", exc_info=error)
             return ()
         fitting = [each for each in found if each.covered >= COVERED or each.closeness >= CLOSE]
         return tuple(each.retrieval for each in self.within_budget(fitting))
@@ -318,8 +318,8 @@ async def _with_store_errors(work: Awaitable[R]) -> R:
         return await work
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "free some space or mend the directory; ollm doctor looks at it"
-        raise StoreError(f"the history cannot be searched: {reason}", hint) from error
+        hint = "free disk space or fix the directory; see ollm doctor"
+        raise StoreError(f"cannot search the sessions: {reason}", hint) from error
 
 
 def _passage(title: str, hit: Hit) -> Passage:

@@ -119,7 +119,7 @@ class _Reading:
         if not text or name in self.files:
             return
         if sum(map(len, self.files.values())) + len(text) > LARGEST_BYTES:
-            self.left_out.append(f"{name}: with it there would be more than 100 kB")
+            self.left_out.append(f"{name}: over the limit of 100 kB")
             return
         self.files[name] = text
         for path in _IMPORT.findall(_CODE.sub("", text)):
@@ -137,13 +137,13 @@ class _Reading:
 
     def _problem(self, path: str, name: str, depth: int) -> str:
         if path.startswith(("/", "~/")) or name.startswith(".."):
-            return "outside of the project"
+            return "outside the project"
         if not self.text(name):
             return ""  # and nothing is read
         if keeps_secrets(Path(name)):
-            return "secrets are kept there"
+            return "may hold secrets"
         if depth > DEEPEST_IMPORT:
-            return f"more than {DEEPEST_IMPORT} imports lead to it"
+            return f"nested deeper than {DEEPEST_IMPORT} imports"
         return f"more than {MOST_IMPORTS} imports" if len(self.files) > MOST_IMPORTS else ""
 
     def text(self, name: str) -> str:

@@ -102,7 +102,7 @@ class Meaning:
         except (OllmError, TimeoutError, ValueError) as error:
             log.warning("not searched by meaning", exc_info=error)
             why = error.message if isinstance(error, OllmError) else "no vector came in time"
-            self.note = f"by words only: {why}"
+            self.note = f"searched words only: {why}"
             self._model = None
             return ()
         finally:

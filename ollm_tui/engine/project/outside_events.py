@@ -106,7 +106,7 @@ class EventsFile:
             self._file = path.expanduser().open("ab")
         except OSError as error:
             raise UsageError(
-                f"the events cannot be written to {path}: {error.strerror}", "name another file"
+                f"cannot write events to {path}: {error.strerror}", "name another file"
             ) from error
         self._thread = ThreadPoolExecutor(1, "events")
 

@@ -18,6 +18,7 @@ from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import INSTRUCTIONS
 from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
 from ollm_tui.engine.project.instructions import InstructionFiles, Instructions, entry_key
+from ollm_tui.engine.project.own_commands import OwnCommands
 from ollm_tui.engine.project.project_state import active_tasks, recent_errors
 from ollm_tui.services.files.git_program import git_state
 from ollm_tui.services.safety.project_trust import Trust, Verdict
@@ -49,7 +50,9 @@ class MetInstructions(NamedTuple):
 class ProjectContext:
     """Reads what one project folder can add to the context of its sessions."""
 
-    def __init__(self, root: Path, settings: Settings, trust: Trust) -> None:
+    def __init__(
+        self, root: Path, settings: Settings, trust: Trust, home: Path | None = None
+    ) -> None:
         self.root = root
         self._settings = settings
         self._trust = trust
@@ -58,6 +61,8 @@ class ProjectContext:
         """Publishes instructions of folders that the user has yet to decide about."""
         self.tasks = ProjectTasks(root)
         """The tasks of the project, where it has some."""
+        self.commands = OwnCommands(home, root, trust)
+        """The commands that the user and the project wrote."""
 
     @cached_property
     def files(self) -> ProjectFiles:
@@ -168,14 +173,14 @@ class ProjectContext:
     async def _capped(self, read: Callable[[], list[str]], nothing: str) -> str:
         lines = await asyncio.to_thread(read)
         if not lines:
-            raise UsageError(f"there are {nothing}", "/context list shows what is there")
+            raise UsageError(f"{nothing}", "/context list shows what is there")
         kept = _within_cap(lines)
         return "\n".join(kept if len(kept) == len(lines) else [*kept, "…"])
 
     async def _tree(self) -> str:
         paths = sorted(await self.files.paths())
         if not paths:
-            raise UsageError("the project has no files", "look at its ignore files")
+            raise UsageError("the project has no files", "check its ignore files")
         # Files near the root say most about a project, so these stay when there are too many.
         near = sorted(paths, key=lambda path: path.count("/"))
         kept = set(_within_cap(near))
@@ -186,7 +191,7 @@ class ProjectContext:
     async def _git(self) -> str:
         lines = await asyncio.to_thread(git_state, self.root)
         if not lines:
-            raise UsageError("the project is no git repository", "git init makes one")
+            raise UsageError("not a git repository", "git init creates one")
         kept = _within_cap(lines)
         return "\n".join(kept if len(kept) == len(lines) else [*kept, "…"])
 

@@ -83,8 +83,8 @@ class SearchModels:
         else:
             provider, model = (await self._providers.select(None, None)).provider, setting
         if not isinstance(provider, CanEmbed):
-            hint = "search.embeddingModel is auto, or a provider and a model: embedded/minilm"
-            raise UsageError(f"provider {provider.name} makes no embeddings", hint)
+            hint = "set search.embeddingModel to auto or PROVIDER/MODEL, such as embedded/minilm"
+            raise UsageError(f"provider {provider.name} has no embeddings", hint)
         host = None
         if isinstance(provider, SendsAway):
             try:

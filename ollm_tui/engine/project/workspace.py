@@ -18,6 +18,7 @@ from ollm_tui.core.provider import ProviderSource
 from ollm_tui.core.session.continuation import continuation
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session, SessionSummary, new_session_id
+from ollm_tui.core.session.vote import Wins, wins_by_model
 from ollm_tui.engine.context.budget import BudgetRules
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.system_prompt import DEFAULT_PROMPT
@@ -33,11 +34,12 @@ from ollm_tui.engine.project.project_context import ProjectContext
 from ollm_tui.engine.project.search_model import SearchModels
 from ollm_tui.engine.snapshots.points import Point, Points
 from ollm_tui.engine.tools.tool_selection import ToolSelection
+from ollm_tui.engine.turn.engine_line import EngineLines
 from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.services.sessions.following import Followed, follow
 from ollm_tui.services.sessions.recording import Recorder, Recording
 from ollm_tui.services.sessions.retention import enforce_retention
-from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import BY_HAND, SessionLibrary
 from ollm_tui.services.snapshots.restore_points import Snapshots
 from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.services.topic import Topic
@@ -46,18 +48,20 @@ from ollm_tui.settings.schema import Settings
 if TYPE_CHECKING:
     from ollm_tui.engine.tools.tool_setup import ToolSetup
     from ollm_tui.services.hooks import Hooks
+    from ollm_tui.services.sync.background_sync import BackgroundSync
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)
 
 LONGEST_TITLE = 200
 LONGEST_TAG = 40
-BY_HAND = "deleted by hand"
-"""The reason that the trash shows."""
 
 
 class Workspace:
     """Opens conversations and manages all sessions. It is closed after its conversations."""
+
+    sync: BackgroundSync | None = None
+    """Syncs with the user's other machines, where that is set."""
 
     def __init__(
         self,
@@ -69,6 +73,7 @@ class Workspace:
         counters: TokenCounters | None = None,
         trust: Trust | None = None,
         hooks: Hooks | None = None,
+        home: Path | None = None,
     ) -> None:
         self.settings = settings
         self._recording = recording
@@ -76,8 +81,10 @@ class Workspace:
         self._providers = providers
         self.models = ModelChooser(settings, providers)
         """Chooses models, and lists what providers offer."""
+        self.lines = EngineLines(settings.answers_at_once)
+        """Has the conversations wait for each other where they ask the same server."""
         self._project = project
-        self.project = ProjectContext(project, settings, trust or Trust(None))
+        self.project = ProjectContext(project, settings, trust or Trust(None), home)
         """Reads what the project's folder can add to the context."""
         self.task = PinnedTask(self.project.tasks)
         """Pins a task of the project to sessions."""
@@ -101,10 +108,8 @@ class Workspace:
         self.snapshots.topic.subscribe(lambda event: self.events.publish(event))
         self._open: dict[str, Conversation] = {}
         self._ephemeral = EphemeralSessions(all_new=settings.retention.mode == "ephemeral")
-        rules = BudgetRules.of(settings)
-        self.points = Points(
-            library, self.snapshots, self._open, self._on_disk, rules, self._ephemeral
-        )
+        rules, memory = BudgetRules.of(settings), self._ephemeral
+        self.points = Points(library, self.snapshots, self._open, self._on_disk, rules, memory)
         """Reads and forks sessions at any of their points."""
         models = SearchModels(providers, settings.search.embedding_model)
         self.history = History(
@@ -191,6 +196,10 @@ class Workspace:
             listed = more
         return self._ephemeral.listed(listed)
 
+    async def wins(self) -> dict[str, Wins]:
+        """How often each model gave the better one of several answers, as the user voted."""
+        return wins_by_model(vote for session in await self.sessions() for vote in session.votes)
+
     async def known_sessions(self, most: int) -> list[SessionSummary]:
         """The latest sessions as the index knows them, for showing while `sessions` runs."""
         return await self._on_disk(self._library.catalogue.known, most)
@@ -263,7 +272,7 @@ class Workspace:
         """Move a session to the trash. UsageError if it is open here, SessionBusy if it is in
         another process."""
         if session_id in self._open:
-            raise UsageError("the session is open", "open another one first")
+            raise UsageError("the session is open", "switch to another one first")
         if not self._ephemeral.discard(session_id):
             await self._on_disk(self._library.discard, session_id, BY_HAND)
 
@@ -309,6 +318,8 @@ class Workspace:
         await self._recording.close()
         if self._event_hooks:
             await self._event_hooks.close()
+        if self.sync:
+            self.sync.close()
 
     async def _reopened(self, session_id: str) -> tuple[Recorder, tuple[str, ...]]:
         """Open a session for writing; also returns what of it could not be read."""
@@ -349,6 +360,7 @@ class Workspace:
             )
             conversation.tools.further = self.additions
             self.additions.start()
+        conversation.use_lines(self.lines)
         conversation.when_closed = forget
         conversation.heard.subscribe(lambda event: self.events.publish(event, session_id))
         if self.additions.extensions:
@@ -368,8 +380,8 @@ class Workspace:
             return await self._recording.in_thread(work, *arguments)
         except OSError as error:
             reason = error.strerror or str(error)
-            hint = "free some space or mend the directory; ollm doctor looks at it"
-            raise StoreError(f"the store cannot do that: {reason}", hint) from error
+            hint = "free disk space or fix the directory; see ollm doctor"
+            raise StoreError(f"storage error: {reason}", hint) from error
 
     async def _change(self, session_id: str, **fields: object) -> None:
         """Set fields of a session, named as on disk. One that is open here is changed through its
@@ -383,7 +395,7 @@ class Workspace:
         elif len(conversation.state):
             await conversation.change(**fields)
         else:
-            raise UsageError("nothing has been said yet", "send a message first")
+            raise UsageError("no messages yet", "send a message first")
 
 
 class _OpenConversation(Conversation):

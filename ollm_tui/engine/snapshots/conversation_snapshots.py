@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ELSEWHERE = "F3 shows where one can go back to"
+ELSEWHERE = "F3 lists restore points"
 
 
 class ConversationSnapshots:
@@ -121,9 +121,9 @@ class ConversationSnapshots:
         """Store a snapshot for the user. UsageError if nothing was said yet, or this conversation
         stores none; StoreError if it cannot be written."""
         if not len(self._session.state):
-            raise UsageError("nothing has been said yet", "send a message first")
+            raise UsageError("no messages yet", "send a message first")
         if self._store is None:
-            raise UsageError("this conversation keeps no snapshots", "open it from the store")
+            raise UsageError("this conversation has no snapshots", "open a saved session")
         await self._context.recount()
         taken = await self._store.create(self.now("manual", name), self._needed())
         assert taken is not None
@@ -196,7 +196,7 @@ class ConversationSnapshots:
     async def get(self, snapshot_id: str) -> ContextSnapshot:
         """Read one snapshot. StoreError if it is not there."""
         if self._store is None:
-            raise StoreError("this conversation keeps no snapshots", "open it from the store")
+            raise StoreError("this conversation has no snapshots", "open a saved session")
         session = self._session
         return await self._store.get(session.session_id, snapshot_id, session.state)
 
@@ -222,9 +222,9 @@ class ConversationSnapshots:
         """Undo the last restore. UsageError if there is none, or it cannot be undone."""
         last = self.standing
         if last is None:
-            raise UsageError("there is no restore to undo", ELSEWHERE)
+            raise UsageError("no restore to undo", ELSEWHERE)
         if not last.can_be_undone:
-            raise UsageError("going back cannot be undone: no snapshot was taken", ELSEWHERE)
+            raise UsageError("cannot be undone: no snapshot was taken", ELSEWHERE)
         safety = await self._safety(last)
         if safety:
             return await self._restore(safety, last.at)
@@ -284,7 +284,7 @@ class ConversationSnapshots:
 
     def _message(self, message_id: str) -> Message:
         if message_id not in self._session.state:
-            raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
+            raise StoreError(f"no message {message_id}", "ollm sessions view ID")
         return self._session.state[message_id]
 
     def _then(self, message_id: str, moment: str) -> Metadata:
@@ -400,5 +400,5 @@ async def _in_thread(work: Callable[[], list[FileStep]]) -> list[FileStep]:
     try:
         return await asyncio.to_thread(work)
     except OSError as error:
-        hint = "the conversation is not affected"
-        raise StoreError(f"the files cannot be looked at: {error.strerror}", hint) from error
+        hint = "the conversation is restored all the same"
+        raise StoreError(f"cannot read the files: {error.strerror}", hint) from error

@@ -133,7 +133,7 @@ class Points:
         if not point.message:
             return self._now(state)
         if point.message not in state:
-            raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
+            raise StoreError(f"no message {point.message}", "ollm sessions view ID")
         held = self._held.get(point.session_id)
         # Only an open conversation has a counter; others have to do with what was recorded.
         if held and held.state is state:

@@ -136,12 +136,12 @@ class ConversationTools:
         is_missing = self.make_toolkit and (
             self._toolkit is None or not (self.further is None or self.further.is_ready)
         )
-        return not (is_missing and self._can_use_tools)
+        return not (is_missing and self.can_use_tools)
 
     async def ready(self) -> bool:
         """Load the tools and offer them, if the model can use any. Whether others are offered now
         than before, which changes the length of the prompt."""
-        toolkit = await self._made() if self._can_use_tools else None
+        toolkit = await self._made() if self.can_use_tools else None
         if toolkit and self.further:
             await self.further.ready()
         return self._offer(self._fitting(self._allowed(toolkit)) if toolkit else {})
@@ -167,8 +167,8 @@ class ConversationTools:
         await self.ready()
         names = [tool.spec.name for tool in self.known]
         if name not in names:
-            known = ", ".join(names) or "none: this model has no tools"
-            raise UsageError(f"there is no tool {clean(name)}", f"there are: {known}")
+            known = f"available: {', '.join(names)}" if names else "this model has no tools"
+            raise UsageError(f"no tool {clean(name)}", known)
         (self.further.selection if self.further else self._selection).switch(name, on=on)
         await self.ready()
 
@@ -176,7 +176,7 @@ class ConversationTools:
     def reads_parts(self) -> bool:
         """Whether the model would be offered the tool that reads a long text in parts; known once
         tools are loaded."""
-        if self._toolkit is None or not self._can_use_tools:
+        if self._toolkit is None or not self.can_use_tools:
             return False
         return READS_PARTS in self._fitting(self._allowed(self._toolkit, is_cut=True))
 
@@ -294,7 +294,8 @@ class ConversationTools:
                 yield call.id
 
     @property
-    def _can_use_tools(self) -> bool:
+    def can_use_tools(self) -> bool:
+        """Whether the model can use tools, as far as that is known."""
         context = self._context
         return context.choice.tools is not False and context.counter.takes_tools
 

@@ -47,7 +47,7 @@ class Policy:
     def judge(self, tool: str, action: Action, mode: ApprovalMode) -> Verdict:
         """The verdict on an action. A denial stands, whatever else allows the action."""
         if not any(fnmatchcase(tool, pattern) for pattern in self._settings.allowed):
-            return Verdict("deny", f"{tool} is not among the tools that are allowed")
+            return Verdict("deny", f"{tool} is not an allowed tool")
         permission = self._settings.permissions.get(tool)
         if permission == "deny":
             return Verdict("deny", f"the settings forbid {tool}")
@@ -62,9 +62,9 @@ class Policy:
         if answer == "always":
             return Verdict("allow", "you said always to this", grant=grant)
         if permission == "auto":
-            return Verdict("allow", f"the settings allow {tool} unasked", grant=grant)
+            return Verdict("allow", f"the settings allow {tool}", grant=grant)
         if permission == "confirm":
-            return Verdict("ask", f"the settings want {tool} to ask", grant=grant)
+            return Verdict("ask", f"the settings require asking for {tool}", grant=grant)
         if found.level == "harmless":
             return Verdict("allow", found.reason)
         return self._by_mode(tool, action, found, mode, grant)
@@ -90,13 +90,11 @@ class Policy:
         self, tool: str, action: Action, found: _Assessment, mode: ApprovalMode, grant: str
     ) -> Verdict:
         if action.effect == "write" and mode in ("auto-edit", "auto"):
-            return Verdict(
-                "allow", f"mode {mode} changes files of the project unasked", grant=grant
-            )
+            return Verdict("allow", f"mode {mode} allows edits in the project", grant=grant)
         if action.effect == "run" and mode == "auto":
             if tool in HELD_TOOLS and self._confined():
-                return Verdict("allow", "mode auto runs it unasked in the sandbox", grant=grant)
-            return Verdict("ask", f"no sandbox holds it; {found.reason}", grant=grant)
+                return Verdict("allow", "mode auto allows it in the sandbox", grant=grant)
+            return Verdict("ask", f"not sandboxed; {found.reason}", grant=grant)
         return Verdict("ask", found.reason, grant=grant)
 
     def _assess(self, action: Action) -> _Assessment:
@@ -112,14 +110,14 @@ class Policy:
 
     def _assess_reading(self, action: Action) -> _Assessment:
         if any(map(names_secrets, action.reads or (action.subject,))):
-            return _Assessment("ordinary", "it names a place where secrets are kept")
+            return _Assessment("ordinary", "it names a place that may hold secrets")
         return _Assessment("harmless", "it only reads")
 
     def _assess_writing(self, action: Action) -> _Assessment:
         places = Places(self._project, self._scope)
         real = places.real(action.subject)
         if not places.holds(real):
-            return _Assessment("dangerous", "it writes outside of the project")
+            return _Assessment("dangerous", "it writes outside the project")
         if runs := runs_by_itself(places.within(real)):
             return _Assessment("dangerous", f"it changes {runs}")
         return _Assessment("ordinary", "it changes a file")
@@ -146,9 +144,9 @@ class Policy:
         """What "always" would allow, as one line for the user."""
         match action.effect:
             case "run":
-                words = f"exactly this, in {action.place or self._project}"
+                words = f"exactly this command, in {action.place or self._project}"
             case "write":
-                words = f"changes of {action.subject}"
+                words = f"edits of {action.subject}"
             case "read":
                 words = f"reading {action.subject}"
             case "none":

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from math import ceil
-from typing import assert_never
+from typing import Protocol, assert_never
 
 from msgspec.structs import replace
 
@@ -38,7 +38,7 @@ from ollm_tui.core.session.message import Message, Opaque, Status, ToolCallPart,
 from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
-from ollm_tui.engine.tools.conversation_tools import ConversationTools
+from ollm_tui.engine.turn.engine_line import InLine, Place
 from ollm_tui.engine.turn.prompt_check import PromptCheck
 from ollm_tui.engine.turn.reply import Reply
 from ollm_tui.engine.turn.stray_calls import stray_calls
@@ -46,7 +46,7 @@ from ollm_tui.services.sessions.recording import Recorder
 
 QUIET_SECONDS = 0.5
 """How long the check of a prompt may take before the user is told what is waited for."""
-GETTING_READY = "getting ready to answer"
+GETTING_READY = "preparing"
 """Shown while a prompt is checked: a server that counts it may have to start first."""
 
 LONGEST_WAIT_SECONDS = 3600.0
@@ -55,6 +55,23 @@ MOST_WAITS = 5
 """How often a server may ask to be waited for in one round."""
 
 log = logging.getLogger(__name__)
+
+
+class RoundTools(Protocol):
+    """The tools of a conversation, as far as a round has to know them."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The names of the tools that the model is offered."""
+        ...
+
+    def named(self, name: str) -> str:
+        """Return the name of the offered tool that the model means."""
+        ...
+
+    async def model_refused(self) -> object:
+        """Offer no more tools: the model cannot use any."""
+        ...
 
 
 class ModelRound:
@@ -67,8 +84,11 @@ class ModelRound:
         parent_id: str,
         check: PromptCheck,
         stoppable: Stoppable,
-        tools: ConversationTools,
+        tools: RoundTools,
+        in_line: Callable[[], InLine],
     ) -> None:
+        self._in_line = in_line
+        self._place: Place | None = None
         self._session_id = recorder.state.header.session_id
         self._choice = choice
         self._provider = choice.provider
@@ -119,6 +139,12 @@ class ModelRound:
             for event in await self._failure(error):
                 yield event
 
+    def step_aside(self) -> None:
+        """Let others be answered: what was asked waits for the user. Its server writes on as far
+        as it can, and what it wrote is read when the round goes on."""
+        if self._place:
+            self._place.leave()
+
     async def _before_asking_again(
         self, error: ProviderError
     ) -> AsyncGenerator[AnyTurnEvent, None]:
@@ -156,7 +182,7 @@ class ModelRound:
                 return [await self._fail(error)]
             case _:
                 log.error("the turn failed", exc_info=error, extra=where)
-                hint = "this should not happen; logs/ollm.log has the details"
+                hint = "this is a bug; details in logs/ollm.log"
                 return [await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))]
 
     async def _count_down(self, error: RateLimited) -> AsyncGenerator[Prepared, None]:
@@ -166,17 +192,17 @@ class ModelRound:
         if wait is None or self._reply.begun or self._waits > MOST_WAITS:
             raise error
         if wait > LONGEST_WAIT_SECONDS:
-            raise RateLimited(error.message, f"it wants to be asked again in {_time(wait)}", wait)
+            raise RateLimited(error.message, f"try again in {_time(wait)}", wait)
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
         while (left := end - loop.time()) > 0 and not self._stoppable.stopped:
-            said = f"{self._provider.name} is busy · trying again in {_time(left)}"
+            said = f"{self._provider.name} is busy · retrying in {_time(left)}"
             yield Prepared(said, 1 - left / wait)
             await self._stoppable.wait(asyncio.sleep(min(left, 1.0)))
 
     async def _ask(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """Send one request. OverLimit if its prompt is too long, BadAnswer if the stream has no
-        end; no last event if it was stopped."""
+        """Check the prompt, wait in line and send one request. OverLimit if its prompt is too
+        long, BadAnswer if the stream has no end; no last event if it was stopped."""
         checking = asyncio.ensure_future(self._check.before())
         try:
             if not await self._stoppable.ends_within(QUIET_SECONDS, checking):
@@ -186,19 +212,22 @@ class ModelRound:
             checking.cancel()
         if request is None:
             return
-        stream = self._provider.stream(request)
-        try:
-            while (event := await self._stoppable.wait(anext(stream, None))) is not None:
-                if isinstance(event, Completed):
-                    for last in await self._finish(event):
-                        yield last
-                    return
-                if (shown := self._take(event)) is not None:
-                    yield shown
-        finally:
-            await stream.aclose()
+        with self._in_line() as self._place:
+            async with aclosing(self._place.changes()) as changes:
+                while (queued := await self._stoppable.wait(anext(changes, None))) is not None:
+                    yield queued
+            if self._stoppable.stopped:
+                return
+            async with aclosing(self._provider.stream(request)) as stream:
+                while (event := await self._stoppable.wait(anext(stream, None))) is not None:
+                    if isinstance(event, Completed):
+                        for last in await self._finish(event):
+                            yield last
+                        return
+                    if (shown := self._take(event)) is not None:
+                        yield shown
         if not self._stoppable.stopped:
-            raise BadAnswer("the answer broke off before its end", "send it again")
+            raise BadAnswer("the answer was cut off", "send it again")
 
     def _take(
         self, event: Preparing | TextDelta | ReasoningDelta | ToolCallArrived

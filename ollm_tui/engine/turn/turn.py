@@ -21,6 +21,7 @@ from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.loops.loop_watch import StoppedByLoop
 from ollm_tui.engine.tools.conversation_tools import ConversationTools
+from ollm_tui.engine.turn.engine_line import InLine
 from ollm_tui.engine.turn.model_round import ModelRound
 from ollm_tui.engine.turn.prompt_check import PromptCheck
 from ollm_tui.services.sessions.recording import Recorder
@@ -41,7 +42,9 @@ class Turn:
         check_of: CheckOf,
         stoppable: Stoppable,
         tools: ConversationTools,
+        in_line: Callable[[], InLine],
     ) -> None:
+        self._in_line = in_line
         self._recorder = recorder
         self._choice = choice
         self._question = question
@@ -65,7 +68,8 @@ class Turn:
                     yield recorded
                     last = recorded.message
                 reply: Message | None = None
-                async with aclosing(self._round(last).events()) as events:
+                asking = self._round(last)
+                async with aclosing(asking.events()) as events:
                     async for event in events:
                         if isinstance(event, ReplyStarted):
                             begun = event.message_id
@@ -73,6 +77,7 @@ class Turn:
                             reply = event.message
                         yield event
                         if found := self._loop_in(event):
+                            asking.step_aside()
                             async with aclosing(loops.pause(found, self._stoppable)) as pausing:
                                 async for pause in pausing:
                                     yield pause
@@ -102,7 +107,13 @@ class Turn:
         """The round that answers the prompt ending with a message."""
         check = self._check_of(last)
         return ModelRound(
-            self._recorder, self._choice, last.id, check, self._stoppable, self._tools
+            self._recorder,
+            self._choice,
+            last.id,
+            check,
+            self._stoppable,
+            self._tools,
+            self._in_line,
         )
 
     def _loop_in(self, event: AnyTurnEvent) -> LoopFound | None:

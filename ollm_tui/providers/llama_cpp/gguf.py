@@ -46,8 +46,8 @@ def read_header(path: Path) -> ModelHeader:
         raise Unavailable(f"{path.name} cannot be read: {error.strerror}") from error
     except (ValueError, struct.error) as error:
         raise Unavailable(
-            f"{path.name} is not a model file, or it is damaged",
-            "a model file is a whole .gguf file; fetch it again",
+            f"{path.name} is not a model file or is damaged",
+            "pull it again",
         ) from error
     architecture = _text(values.get("general.architecture"))
     window = values.get(f"{architecture}.context_length")

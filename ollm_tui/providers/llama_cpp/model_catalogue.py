@@ -68,7 +68,7 @@ SMOLLM2 = KnownModel(
     # Measured: 14 of 16 simple questions right, 8 to 10 with the server's 0.8.
     temperature=0.2,
     max_output=512,
-    note="demonstration model: small and quick, often wrong",
+    note="demo model: small and fast, often wrong",
 )
 
 QWEN_CODER = KnownModel(
@@ -115,7 +115,7 @@ MINILM = KnownModel(
     quantization="Q8_0",
     max_window=512,
     tools=False,
-    note="finds by meaning in searches, English only; cannot chat",
+    note="for search by meaning, English only; cannot chat",
 )
 
 KNOWN_MODELS: tuple[KnownModel, ...] = (SMOLLM2, QWEN_CODER, MINILM)

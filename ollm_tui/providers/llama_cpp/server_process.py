@@ -220,7 +220,7 @@ class ServerProcess:
         code = self._process.returncode or 0
         if code == -signal.SIGKILL or _OUT_OF_MEMORY.search(self._error_text()):
             return Unavailable(
-                f"the server of {self.target.name} was killed {when}, probably for lack of memory",
+                f"the server of {self.target.name} was killed {when}, probably out of memory",
                 _MEMORY_HINT,
             )
         return ended_by_itself(self.target.name, when, self._last_line())
@@ -261,12 +261,12 @@ class ServerProcess:
         if answer.engine_missing:
             return no_engine(answer.error)
         if _OUT_OF_MEMORY.search(self._error_text() + answer.error):
-            return Unavailable(f"there is not enough memory for {name}", _MEMORY_HINT)
+            return Unavailable(f"not enough memory for {name}", _MEMORY_HINT)
         found = _LOAD_ERROR.search(self._error_text())
         reason = _detail(found.group(1) if found else self._last_line() or answer.error)
         return Unavailable(
-            f"{name} could not be loaded{reason}",
-            "the file may be damaged or of an unknown kind; fetch it again or choose another model",
+            f"could not load {name}{reason}",
+            "the file may be damaged or unsupported; pull it again or choose another model",
         )
 
     async def _collect_errors(self) -> None:
@@ -284,15 +284,15 @@ class ServerProcess:
 def ended_by_itself(name: str, when: str, detail: str = "") -> Unavailable:
     """Return the error for a server of a model that ended by itself."""
     return Unavailable(
-        f"the server of {name} ended {when}{_detail(detail)}",
-        "send again; it will be started anew",
+        f"the server of {name} exited {when}{_detail(detail)}",
+        "send again to restart it",
     )
 
 
 def no_engine(detail: str = "") -> Unavailable:
     """Return the error for a missing package xllamacpp."""
     return Unavailable(
-        f"the engine of the embedded models is not installed{_detail(detail)}",
+        f"the engine for embedded models is not installed{_detail(detail)}",
         "pip install 'ollm-tui[local]'",
     )
 

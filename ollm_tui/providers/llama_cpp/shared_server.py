@@ -279,7 +279,7 @@ class SharedSlot:
 
 
 def _owner_ended() -> Unavailable:
-    return Unavailable("ollm serve has ended", "start it again")
+    return Unavailable("ollm serve was stopped", "start it again")
 
 
 def _will_do(running: ServerTarget, wanted: ServerTarget) -> bool:

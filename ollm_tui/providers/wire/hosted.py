@@ -54,7 +54,7 @@ class Hosted:
         """Return the first model of the list. ModelMissing if the list is empty."""
         models = await self.list_models()
         if not models:
-            raise ModelMissing(f"{self._name} offers no model", "name one in the settings")
+            raise ModelMissing(f"{self._name} offers no models", "name one in the settings")
         return models[0].name
 
     async def close(self) -> None:

@@ -223,7 +223,7 @@ class Connection:
         """Return whether the server answers in time; tried once, never raises."""
         try:
             async with asyncio.timeout(seconds):
-                response = await self._open_client().get(path)
+                response = await (await self._opened()).get(path)
             return "there" if response.status_code == _OK else "absent"
         except (TimeoutError, httpx.TimeoutException):
             return "late"
@@ -246,8 +246,8 @@ class Connection:
     def bad_answer(self, what: str) -> BadAnswer:
         """Return the error for an answer that cannot be read; `what` may be the server's words."""
         return BadAnswer(
-            f"{self.server} sent an answer that cannot be read: {self.foreign(what)}",
-            "send again; if it stays, check that the provider's kind fits the server",
+            f"unreadable answer from {self.server}: {self.foreign(what)}",
+            "send again; if it persists, check the provider's kind",
         )
 
     def foreign(self, text: str) -> str:
@@ -267,8 +267,8 @@ class Connection:
     def cut_off(self) -> Unavailable:
         """Return the error for a stream that ended before its end."""
         return Unavailable(
-            f"{self.server} ended in the middle of the answer",
-            "send again; what had arrived is kept",
+            f"{self.server} stopped in the middle of the answer",
+            "send again; the text so far is kept",
         )
 
     def _object(self, data: bytes) -> Tree:
@@ -318,7 +318,7 @@ class Connection:
         except httpx.HTTPError as error:
             raise Unavailable(
                 f"the connection to {self.server} broke in the middle of the answer",
-                "send again; what had arrived is kept",
+                "send again; the text so far is kept",
             ) from error
         finally:
             await response.aclose()
@@ -342,7 +342,7 @@ class Connection:
         raise AssertionError("the last try returns or raises")
 
     async def _try(self, asked: _Asked) -> tuple[httpx.Response, bytes, AsyncIterator[bytes]]:
-        client = self._open_client()
+        client = await self._opened()
         try:
             content = None if asked.body is None else msgspec.json.encode(asked.body)
             request = client.build_request(
@@ -403,21 +403,27 @@ class Connection:
             raise _PassingError(error, retry_after)
         raise RefusedError(refusal, error)
 
-    def _open_client(self) -> httpx.AsyncClient:
+    async def _opened(self) -> httpx.AsyncClient:
+        """Return the client. The first is made in a thread: that loads fifty modules, and the
+        certificates, while the user may be typing."""
         if self._client is None:
-            if not all(v.isascii() and v.isprintable() for v in self._headers.values()):
-                raise AuthFailed(
-                    f"the key of {self.server} has a character that no key has",
-                    "set the key again, without quotes and line ends",
-                )
-            try:
-                # A port too large would come out of the resolver as a group of exceptions.
-                if (httpx.URL(self.base_url).port or 0) > MAX_PORT:
-                    raise self._bad_address()
-                self._client = self._new_client(is_loopback(self.base_url))
-            except _NO_ADDRESS as error:
-                raise self._bad_address() from error
+            made = await asyncio.to_thread(self._make_client)
+            self._client = self._client or made  # another request may have been quicker
         return self._client
+
+    def _make_client(self) -> httpx.AsyncClient:
+        if not all(v.isascii() and v.isprintable() for v in self._headers.values()):
+            raise AuthFailed(
+                f"the key of {self.server} has invalid characters",
+                "set the key again, without quotes or line breaks",
+            )
+        try:
+            # A port too large would come out of the resolver as a group of exceptions.
+            if (httpx.URL(self.base_url).port or 0) > MAX_PORT:
+                raise self._bad_address()
+            return self._new_client(is_loopback(self.base_url))
+        except _NO_ADDRESS as error:
+            raise self._bad_address() from error
 
     def _new_client(self, here: bool) -> httpx.AsyncClient:
         kept = None if self._keepalive else 0
@@ -448,7 +454,7 @@ class Connection:
 
     def _bad_address(self) -> Unavailable:
         return Unavailable(
-            f"{self._shown_address()} is not an address that can be used",
+            f"invalid address {self._shown_address()}",
             f"correct the baseUrl of {self.server}",
         )
 

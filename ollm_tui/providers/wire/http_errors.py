@@ -186,20 +186,20 @@ def refusal_error(server: str, refusal: Refusal) -> ProviderError:
     if status in (400, 403, 429) and _BAD_KEY.search(refusal.kind):
         return AuthFailed(f"{server} refused the key{detail}", _key_hint(server))
     if status == 429 and _SPENT.search(refusal.kind):
-        return AuthFailed(f"{server} wants payment{detail}", "check the credit of the account")
+        return AuthFailed(f"{server} requires payment{detail}", "check the account's credit")
     if status in (401, 403):
         return AuthFailed(f"{server} refused the key{detail}", _key_hint(server))
     if status == 402:
-        return AuthFailed(f"{server} wants payment{detail}", "check the credit of the account")
+        return AuthFailed(f"{server} requires payment{detail}", "check the account's credit")
     if status == 429:
         return RateLimited(
-            f"{server} gets too many requests{detail}",
-            "wait a little, then send again",
+            f"{server}: too many requests{detail}",
+            "wait a moment, then send again",
             refusal.retry_after,
         )
     if status in (503, OVERLOADED) and (refusal.retry_after or status == OVERLOADED):
         return RateLimited(
-            f"{server} is overloaded{detail}", "wait a little, then send again", refusal.retry_after
+            f"{server} is overloaded{detail}", "wait a moment, then send again", refusal.retry_after
         )
     if status == 404 or (status == 400 and _NO_MODEL.search(said)):
         return _not_found(server, said, detail)
@@ -208,7 +208,7 @@ def refusal_error(server: str, refusal: Refusal) -> ProviderError:
             f"{server} redirects to another address", f"correct the baseUrl of {server}"
         )
     if status >= 500:
-        return Unavailable(f"{server} failed{detail}", "send again, or look at the server's log")
+        return Unavailable(f"{server} failed{detail}", "send again, or check the server's log")
     return BadAnswer(f"{server} refused the request{detail}", "try another model or provider")
 
 
@@ -228,10 +228,10 @@ def _not_found(server: str, said: str, detail: str) -> ProviderError:
     if "model" in said.lower():
         return ModelMissing(
             f"{server} does not have that model{detail}",
-            "see what there is with `ollm models list`",
+            "see `ollm models list`",
         )
     return Unavailable(
-        f"{server} does not know that address{detail}", f"check the baseUrl of {server}"
+        f"{server} does not know this address{detail}", f"check the baseUrl of {server}"
     )
 
 

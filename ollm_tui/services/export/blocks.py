@@ -194,4 +194,4 @@ def _checkpoint(checkpoint: Checkpoint) -> Block:
     tokens = f"{checkpoint.original_tokens:,} → {checkpoint.current_tokens:,} tokens"
     label = f"Checkpoint for {counted(len(checkpoint.messages), 'message')} ({tokens})"
     text = f"{clean(checkpoint.summary).strip()}\n\n{clean(checkpoint.facts).strip()}".strip()
-    return Block("folded", text or "(nothing was kept of them)", label)
+    return Block("folded", text or "(no summary)", label)

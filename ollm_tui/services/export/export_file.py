@@ -28,7 +28,7 @@ async def write_new(name: str, text: str) -> Path:
     try:
         file = Path(name).expanduser()
     except RuntimeError as error:
-        problem = f"{visible(name)} names a user that is not there"
+        problem = f"{visible(name)} names an unknown user"
         raise UsageError(problem, "choose another place") from error
     await asyncio.to_thread(_write, file, text)
     return file.absolute()
@@ -40,10 +40,10 @@ def _write(file: Path, text: str) -> None:
         with file.open("x", encoding="utf-8") as opened:
             opened.write(text)
     except FileExistsError as error:
-        raise UsageError(f"{file} is there already", "choose another name") from error
+        raise UsageError(f"{file} already exists", "choose another name") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise StoreError(f"{file} cannot be written: {reason}", "choose another place") from error
+        raise StoreError(f"cannot write {file}: {reason}", "choose another place") from error
 
 
 async def export_to(
@@ -67,6 +67,6 @@ async def export_to(
         tree = export_session(session, branch, "json") if further else ""
         if further and (text := await further(kind, msgspec.json.decode(tree))) is not None:
             return await write_new(name, text)
-        wrong = f"{visible(kind) or 'that'} is no form to export in"
+        wrong = f"unknown export format {visible(kind) or 'none'}"
         raise UsageError(wrong, "end the name in .md, .html or .json")
     return await write_new(name, export_session(session, branch, cast(ExportFormat, kind)))

@@ -275,7 +275,7 @@ class ExtensionHost:
             self._failed[name] = words
             self._loaded.pop(name, None)
             log.warning("extension %s: %s", name, words)
-            self.told.publish(f"extension {clean(name)} is switched off: {words}")
+            self.told.publish(f"extension {clean(name)} turned off: {words}")
         return ExtensionFailed(words)
 
 

@@ -70,7 +70,7 @@ class AddedProvider:
         try:
             known = msgspec.convert(names, tuple[str, ...])
         except msgspec.ValidationError:
-            raise self._failed("its models are no list of names") from None
+            raise self._failed("its models are not a list of names") from None
         host = clean(self._provider.sends_to) or None
         return tuple(ModelInfo(name=clean(each), remote_host=host) for each in known)
 
@@ -100,9 +100,7 @@ class AddedProvider:
 
     def _failed(self, why: str) -> Unavailable:
         self._host.switch_off(self._extension, why)
-        return Unavailable(
-            f"the extension {self._extension} failed: {why}", "choose another model: F7"
-        )
+        return Unavailable(f"extension {self._extension} failed: {why}", "choose another model: F7")
 
 
 def added_providers(host: ExtensionHost) -> Sequence[AddedProvider]:

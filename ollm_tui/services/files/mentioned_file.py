@@ -67,20 +67,20 @@ def read_mention(root: Path, path: Path) -> Attachment:
     # A link in the project must not lead to a file outside of it unnoticed.
     is_inside = path.is_relative_to(root) and ".." not in path.parts
     if is_inside and not path.resolve().is_relative_to(root.resolve()):
-        hint = f"type the whole path if you mean it: {visible(str(path.resolve()))}"
-        raise UsageError(f"{name} is a link that leads out of the project", hint)
+        hint = f"type the full path to send it anyway: {visible(str(path.resolve()))}"
+        raise UsageError(f"{name} is a link to outside the project", hint)
     data = _read(path, name, LARGEST + 1)
     if len(data) > LARGEST:
         size = f"{path.stat().st_size / 1_000_000:.1f} MB"
-        raise UsageError(
-            f"{name} has {size}; 1 MB can be sent", "name a part of it, or a smaller one"
-        )
+        raise UsageError(f"{name} is too large: {size} of at most 1 MB", "attach a part of it")
     if kind := _image_kind(data):
         content = base64.b64encode(data).decode("ascii")
         return Attachment(name=name, media_type=kind, content=content, path=str(path))
     text = _as_text(data)
     if text is None:
-        raise UsageError(f"{name} is not a text", f"texts and images ({IMAGE_KINDS}) can be sent")
+        raise UsageError(
+            f"{name} is not a text file", f"texts and images ({IMAGE_KINDS}) can be sent"
+        )
     return Attachment(name=name, media_type="text/plain", content=text, path=str(path))
 
 
@@ -99,14 +99,14 @@ def glance_at_file(entry: FileEntry) -> FilePreview:
         size = entry.size
         data = _read(entry.path, "", GLANCE_BYTES)
     except (OSError, UsageError):
-        return FilePreview(None, "cannot be read")
+        return FilePreview(None, "unreadable")
     if kind := _image_kind(data):
         return FilePreview(None, f"{kind.replace('/', ': ')}, {short_size(size)}")
     if size > LARGEST:
         return FilePreview(None, f"{short_size(size)}: too large")
     text = _as_text(data)
     if text is None:
-        return FilePreview(None, f"not a text, {short_size(size)}")
+        return FilePreview(None, f"not a text file, {short_size(size)}")
     # Estimated from the beginning, in proportion to the size of the whole file.
     tokens = careful_estimate(text) * max(1, size / max(1, len(data)))
     return FilePreview(round(tokens), _first_line(text))
@@ -138,11 +138,11 @@ def _read(path: Path, name: str, most: int) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise UsageError(f"{name} is not a file", "name a file or a folder")
+                raise UsageError(f"{name} is not a file", "name a file or folder")
             return file.read(most)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"{name} cannot be read: {reason}", "name another file") from error
+        raise UsageError(f"cannot read {name}: {reason}", "name another file") from error
 
 
 def _image_kind(data: bytes) -> str | None:

@@ -164,7 +164,7 @@ async def _walked(tree: Tree) -> AsyncGenerator[list[str]]:
     def walk() -> None:
         try:
             if not tree.root.is_dir():
-                raise UsageError(f"{tree.root} is not a folder", "give the path of one")
+                raise UsageError(f"{tree.root} is not a folder", "give the path of a folder")
             for batch in tree.walk():
                 loop.call_soon_threadsafe(found.put_nowait, batch)
                 if left.is_set():

@@ -32,7 +32,7 @@ POLLING_NOTICE = (
     "the system cannot watch this many folders: changes are noticed some seconds later; "
     "a higher fs.inotify.max_user_watches helps"
 )
-NO_EVENTS_NOTICE = "the system reports no changes: they are noticed some seconds later"
+NO_EVENTS_NOTICE = "file watching unavailable: changes show up a few seconds later"
 
 
 class FileEvent(NamedTuple):

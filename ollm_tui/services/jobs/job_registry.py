@@ -130,7 +130,7 @@ class JobRegistry:
         shell = self._used(session_id)
         directory = None if cwd is None else Path(shell.state.cwd, cwd)
         if directory is not None and not directory.is_dir():
-            raise JobError(f"there is no directory {directory}", "name one that exists")
+            raise JobError(f"no directory {directory}", "name one that exists")
         shell.change(directory and str(directory), dict(env or {}), dict(variables or {}))
         return shell.view()
 
@@ -257,7 +257,7 @@ class JobRegistry:
         shell = self._used(session_id)
         busy = sum(1 for each in self._shells.values() for _ in each.running())
         if busy >= self._limits.running_jobs:
-            raise JobError(f"{busy} jobs are running", "wait for some of them, or end them")
+            raise JobError(f"{busy} jobs are running", "wait for some, or kill them")
         return await self._starter.start(shell, request)
 
     async def _earlier(self, session_id: str) -> list[Job]:
@@ -279,26 +279,26 @@ class JobRegistry:
         while len(self._evicted) > MOST_EVICTED:
             del self._evicted[next(iter(self._evicted))]
         if (count := len(lasting) - len(closing)) >= self._limits.shells:
-            raise JobError(f"{count} shells have running jobs", "wait for one, or end its jobs")
+            raise JobError(f"{count} shells have running jobs", "wait for one, or kill its jobs")
 
     def _find_shell(self, session_id: str) -> Shell:
         if session_id in self._shells:
             return self._shells[session_id]
         if session_id in self._evicted:
             raise self._was_evicted(session_id)
-        raise JobError(f"there is no session {session_id!r}", "start one first")
+        raise JobError(f"no session {session_id!r}", "start one first")
 
     def _was_evicted(self, session_id: str) -> JobError:
         return JobError(
             f"session {session_id} was closed to make room",
-            f"{self._limits.shells} can be open; start another one",
+            f"at most {self._limits.shells} are open; start another one",
         )
 
     def _no_job(self, job_id: str) -> JobError:
         session_id = job_id.removeprefix("job-").rpartition("-")[0]
         if session_id in self._evicted:
             return self._was_evicted(session_id)
-        return JobError(f"there is no job {job_id!r}", "listJobs or /jobs shows what there is")
+        return JobError(f"no job {job_id!r}", "listJobs or /jobs lists all")
 
     def _used(self, session_id: str) -> Shell:
         """A session's shell, which becomes the most recently used one."""

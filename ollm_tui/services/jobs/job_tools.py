@@ -211,7 +211,7 @@ class JobTools:
     async def call(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool. JobError if there is no such tool, or its arguments or the call fail."""
         if name not in self._calls:
-            raise JobError(f"there is no tool {name!r}", f"there are: {', '.join(self._calls)}")
+            raise JobError(f"no tool {name!r}", f"available: {', '.join(self._calls)}")
         kind = self._calls[name]
         try:
             call = msgspec.convert(arguments, kind)
@@ -237,7 +237,7 @@ class JobTools:
     async def _start_session(self, call: StartSession) -> dict[str, Any]:
         cwd = self._cwd / (call.cwd or ".")
         if not cwd.is_dir():
-            raise JobError(f"there is no directory {cwd}", "name one that exists")
+            raise JobError(f"no directory {cwd}", "name one that exists")
         view = await self._jobs.open_shell(new_session_id(), cwd, call.env, call.vars)
         return _session(view)
 

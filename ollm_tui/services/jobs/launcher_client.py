@@ -46,7 +46,7 @@ class Launching:
                 launched = self._hand_over(order, files, theirs, ours)
             except OSError as error:
                 raise JobError(
-                    f"a job cannot be started: {error.strerror}", "end some jobs: ollm jobs list"
+                    f"cannot start a job: {error.strerror}", "kill some jobs: ollm jobs list"
                 ) from error
             ours.pop_all()  # from here on they are the caller's to close
             return launched

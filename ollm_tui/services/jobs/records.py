@@ -175,8 +175,8 @@ class RecordQueue:
 
 
 # Both are on disk as notes of jobs, and `was_cut_off` knows such jobs by them.
-GONE = "ollm ended while it ran"
-ENDED_NOW = "ollm ended while it ran; it was still running and was ended now"
+GONE = "ollm quit while it ran"
+ENDED_NOW = "ollm quit while it ran; it was still running and has been killed"
 STOP_SECONDS = 5.0
 """How long processes may take to end after SIGTERM."""
 KILL_SECONDS = 2.0
@@ -212,13 +212,13 @@ def was_cut_off(job: Job) -> bool:
 def end_elsewhere(record: JobRecord) -> None:
     """Have a job of another program ended by its supervisor. JobError if it does not end."""
     if not is_alive(record.supervisor):
-        raise JobError(f"{record.job.id} does not run", "ollm jobs list shows what does")
+        raise JobError(f"{record.job.id} is not running", "ollm jobs list --running")
     os.kill(record.supervisor.pid, signal.SIGTERM)
     # The supervisor needs up to 5 s until it kills, and up to 5 s more until it gives up.
     until = time.monotonic() + 2 * STOP_SECONDS + KILL_SECONDS
     while is_alive(record.supervisor):
         if time.monotonic() > until:
-            raise JobError(f"{record.job.id} does not end", f"kill -9 {record.job.pid}")
+            raise JobError(f"cannot kill {record.job.id}", f"kill -9 {record.job.pid}")
         time.sleep(LOOK_EVERY_SECONDS)
 
 

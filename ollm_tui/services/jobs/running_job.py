@@ -286,16 +286,16 @@ def _notes(ended: Ended, note: str, limits: Limits) -> list[str]:
     if ended.crowded:
         words.append(f"it had more than {limits.processes} processes")
     elif ended.outside and ended.stopped:
-        words.append("it was ended from outside")
+        words.append("killed from outside")
     elif not ended.stopped and ended.code > 128:
         try:
-            words.append(f"ended by {signal.Signals(ended.code - 128).name}")
+            words.append(f"killed by {signal.Signals(ended.code - 128).name}")
         except ValueError:
             pass
     if ended.left == 1:
-        words.append("a process it had left running was ended")
+        words.append("killed a process it left running")
     elif ended.left:
-        words.append(f"{ended.left} processes it had left running were ended")
+        words.append(f"killed {ended.left} processes it left running")
     if ended.alive:
-        words.append(f"{ended.alive} of its processes could not be ended")
+        words.append(f"{ended.alive} of its processes could not be killed")
     return words

@@ -107,7 +107,7 @@ def shell_program(code: str, state: ShellState, shell: str | None = None) -> Pro
     """A program that runs shell code. JobError if there is no shell at all."""
     shell = shell or _find("bash", state) or _find("sh", state)
     if shell is None:
-        raise JobError("there is no shell on this machine", "install bash")
+        raise JobError("no shell found", "install bash")
     content = _bytes(code)
     report = memory_file("ollm-report")
     if Path(shell).name != "bash":

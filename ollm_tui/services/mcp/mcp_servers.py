@@ -52,8 +52,8 @@ class McpServers:
     def get(self, name: str) -> ServerConnection:
         """Return a server. UsageError if there is none of that name."""
         if name not in self._servers:
-            known = ", ".join(self._servers) or "none: mcp: in the settings"
-            raise UsageError(f"there is no MCP server {name!r}", f"there are: {known}")
+            known = ", ".join(self._servers) or "none (add one under mcp: in the settings)"
+            raise UsageError(f"no MCP server {name!r}", f"available: {known}")
         return self._servers[name]
 
     def start(self) -> None:

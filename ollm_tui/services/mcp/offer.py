@@ -70,9 +70,9 @@ def offer_of(
             continue
         schema = _schema(each.input_schema)
         if not _NAME.fullmatch(name) or name in usable:
-            problems.append(f"a tool is left out: its name {one_line(name)[:40]!r} cannot be used")
+            problems.append(f"skipped a tool: invalid name {one_line(name)[:40]!r}")
         elif schema is None:
-            problems.append(f"{name} is left out: its schema cannot be used")
+            problems.append(f"skipped {name}: invalid schema")
         else:
             usable[name] = ServerTool(name, _short(each.description or each.title), schema)
     listed = tuple(

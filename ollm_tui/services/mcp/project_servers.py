@@ -66,7 +66,7 @@ def read_project_servers(project: Path) -> ProjectServers | None:
     try:
         tree: Any = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return ProjectServers({}, digest, (f"{FILE} is no JSON",))
+        return ProjectServers({}, digest, (f"{FILE} is not JSON",))
     listed: Any = cast(dict[str, Any], tree).get("mcpServers") if isinstance(tree, dict) else None
     if not isinstance(listed, dict) or not listed:
         return None
@@ -79,18 +79,18 @@ def _checked(listed: Mapping[str, Any], digest: str) -> ProjectServers:
     for name, given in list(listed.items())[:MOST_SERVERS]:
         shown = one_line(name)[:40]
         if not _NAME.fullmatch(name):
-            problems.append(f"a server is left out: its name {shown!r} cannot be used")
+            problems.append(f"skipped a server: invalid name {shown!r}")
         elif not isinstance(given, dict):
-            problems.append(f"{shown} is left out: it is no mapping")
+            problems.append(f"skipped {shown}: not a mapping")
         else:
             fields = {key: value for key, value in given.items() if key in _FIELDS}  # pyright: ignore[reportUnknownVariableType] - any JSON
             try:
                 entry = msgspec.convert(fields, McpServer)
             except msgspec.ValidationError as error:
-                problems.append(f"{shown} is left out: {one_line(str(error))}")
+                problems.append(f"skipped {shown}: {one_line(str(error))}")
                 continue
             if entry.command or entry.url:
                 entries[name] = entry
             else:
-                problems.append(f"{shown} is left out: it has neither a command nor a url")
+                problems.append(f"skipped {shown}: neither command nor url")
     return ProjectServers(entries, digest, tuple(problems))

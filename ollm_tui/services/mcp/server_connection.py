@@ -113,7 +113,7 @@ class ServerConnection:
         result = await self._ask(lambda client: client.read_resource(uri))
         texts = [part.text for part in result.contents if isinstance(part, TextResourceContents)]
         if not texts:
-            raise ToolError(f"{self.name}: {one_line(uri)[:80]} is no text")
+            raise ToolError(f"{self.name}: {one_line(uri)[:80]} is not text")
         return await asyncio.to_thread(_cut, "\n".join(texts))
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> str:
@@ -133,13 +133,13 @@ class ServerConnection:
             await self.start()
         client = self._client
         if client is None:
-            raise ToolError(f"the MCP server {self.name} cannot be used: {self.problem}", "/mcp")
+            raise ToolError(f"MCP server {self.name} failed: {self.problem}", "/mcp")
         try:
             async with asyncio.timeout(self.entry.timeout_seconds):
                 return await ask(client)
         except TimeoutError:
             seconds = f"{self.entry.timeout_seconds:g} s"
-            raise ToolError(f"the MCP server {self.name} did not answer within {seconds}") from None
+            raise ToolError(f"MCP server {self.name} did not answer within {seconds}") from None
         except Exception as error:
             raise await self._failure(error) from error
 
@@ -151,8 +151,10 @@ class ServerConnection:
             return ToolError(f"{self.name}: {words}")
         await self.stop()
         await self.start()
-        again = "it was started again" if self.state == "ready" else "it does not start again"
-        return ToolError(f"the MCP server {self.name} ended; {again}", "look before you repeat it")
+        again = "restarted" if self.state == "ready" else "restart failed"
+        return ToolError(
+            f"MCP server {self.name} exited; {again}", "check the result before repeating the call"
+        )
 
     async def _hold(self) -> None:
         """Hold the connection in one task, as the SDK needs it, until it is to end."""
@@ -189,7 +191,7 @@ class ServerConnection:
         if entry.url:
             return over_http(entry.url, self._filled(entry.headers))
         if not entry.command:
-            raise ToolError("it has neither a command nor a url")
+            raise ToolError("neither command nor url")
         environment = {**self._environment, **self._filled(entry.env)}
         return over_stdio(entry.command, entry.args, environment, self._folder, complaints)
 
@@ -267,7 +269,7 @@ def _why(error: BaseException, complaints: TextIO, redact: Callable[[str], str])
     if isinstance(error, TimeoutError):
         words = "it did not answer in time"
     if isinstance(error, FileNotFoundError):
-        words = f"there is no program {error.filename or ''}".rstrip()
+        words = f"program not found: {error.filename or ''}".rstrip()
     complaints.seek(0)
     lines = clean(complaints.read(MOST_CHARACTERS)).strip().splitlines()
     said = f"; it said: {_last_words(lines[-1], redact)}" if lines else ""

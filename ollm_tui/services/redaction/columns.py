@@ -25,6 +25,7 @@ _CODE = r"\A[ \t]{2,}[^|\s]|\(|[,;][ \t]*\Z"
 """What the first line of a table has not: a list in a program has it."""
 _RULER = rf"[ \t|+:=-]{{3,{_ROW_CHARACTERS}}}\r?\n"
 _ROW = rf"(?=[^\n]{{0,{_ROW_CHARACTERS}}}(?:[|,;\t]|[ ]{{2}}))[^\n]{{1,{_ROW_CHARACTERS}}}"
+_ROWS = rf"(?:{_ROW}(?:\n|\Z)){{1,{_MOST_ROWS}}}"
 _LINE = r"[^\r\n]+"
 _BY_SPACES = r"[^ \t](?:[^ \t]|[ \t](?![ \t]))*"
 """A cell where only spaces separate them."""
@@ -51,9 +52,12 @@ def _cells(known: Name, match: re.Match[str]) -> list[Span]:
     is_head = is_head and not compiled(_CODE).search(head)
     if column is None or len(names) < 2 or not is_head:
         return []
-    lines = compiled(_LINE).finditer(text, match.start("rows"), match.end("rows"))
+    below = compiled(_ROWS).match(text, match.end())
+    end = below.end() if below else match.end()
+    lines = compiled(_LINE).finditer(text, match.end(), end)
     rows = (list(_spans(text, *line.span(), head)) for line in lines)
-    return _secrets(known, text, (row[column] for row in rows if len(row) == len(names)))
+    found = _secrets(known, text, (row[column] for row in rows if len(row) == len(names)))
+    return [*found, (end, end)]  # no line of a table is the head of another one
 
 
 def _items(known: Name, match: re.Match[str]) -> list[Span]:
@@ -78,7 +82,8 @@ def _secrets(known: Name, text: str, cells: Iterator[Span]) -> list[Span]:
     found: list[Span] = []
     for start, end in cells:
         value = text[start:end].strip(_QUOTES)
-        if is_secret(value, known, "bare"):
+        is_quoted = text[start:end].strip()[:1] in ("'", '"')
+        if is_secret(value, known, "quoted" if is_quoted else "code"):
             begin = text.index(value, start, end)
             found.append((begin, begin + len(value)))
     return found
@@ -99,8 +104,7 @@ def _rules(kind: str, anchors: tuple[str, ...], name: str, known: Name) -> tuple
     table = Rule(
         kind,
         anchors,
-        rf"(?P<head>{_CELL_BEGINS}(?i:{name}){_CELL_ENDS}{_HEAD})\r?\n(?:{_RULER})?"
-        rf"(?P<rows>(?:{_ROW}(?:\n|\Z)){{1,{_MOST_ROWS}}})",
+        rf"(?P<head>{_CELL_BEGINS}(?i:{name}){_CELL_ENDS}{_HEAD})(?<![,;])\r?\n(?:{_RULER})?(?={_ROW}(?:\n|\Z))",
         partial(_cells, known),
         any_case=True,
         needs=("\n", _NEAR),

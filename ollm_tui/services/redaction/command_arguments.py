@@ -17,24 +17,24 @@ _ASKS = (
     r"|passwd\b|kinit\b|cryptsetup\b|--passphrase-fd)"
 )
 """Commands that read a password from their input."""
-_SHARE = rf"[^{SPACE}\"'`/]"
+_SHARE = rf"(?:/user:)?[^{SPACE}\"'`/]"
 _OPEN = rf"[\"']?{_WORD}{{0,200}}+"
 """The beginning of a value that may go on."""
 
 
 def _password(match: re.Match[str]) -> Span | None:
-    known = is_secret(match["secret"], "password", "given")
+    known = is_secret(match["secret"], "password", "value")
     return match.span("secret") if known else None
 
 
 def _chosen(match: re.Match[str]) -> Span | None:
     """A password behind an option that means other things, too: ports, projects, paths."""
-    known = is_secret(match["secret"], "password", "prose")
+    known = is_secret(match["secret"], "password", "said")
     return match.span("secret") if known else None
 
 
 def _token(match: re.Match[str]) -> Span | None:
-    known = is_secret(match["secret"], "secret", "prose")
+    known = is_secret(match["secret"], "secret", "said")
     return match.span("secret") if known else None
 
 
@@ -115,7 +115,7 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
     _option("smbclient", "-U", rf"{_GAP}[\"']?{_NAME}{{1,40}}%"),
     *starmap(_option, _PASSWORD_OPTIONS),
     _after("password", "wpa_passphrase", rf"{_WORD}{{1,60}}+{_GAP}"),
-    _after("password", "net use", rf"(?:{_SHARE}{{1,90}}+{_GAP}){{1,2}}(?!/)"),
+    _after("password", "net use", rf"(?:{_SHARE}{{1,90}}+{_GAP}){{1,3}}(?!/)"),
     _after("password", "rclone", rf"obscure{_GAP}"),
     _after("token", "vault", rf"login{_GAP}(?!-)", is_token=True),
     Rule(

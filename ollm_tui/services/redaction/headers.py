@@ -31,7 +31,7 @@ def _credentials(match: re.Match[str]) -> Span | None:
     if match["scheme"]:
         known = len(value) >= 6 and compiled(_MIXED_CASE).search(value)
     else:
-        known = is_secret(value, "secret", "bare")
+        known = is_secret(value, "secret", "code")
     return match.span("secret") if known else None
 
 

@@ -70,12 +70,12 @@ def _option(match: re.Match[str]) -> Span | None:
 
 def _pair(match: re.Match[str]) -> Span | None:
     """The password of a match, of which anything but a word counts."""
-    known = is_secret(match["secret"], "password", "given")
+    known = is_secret(match["secret"], "password", "value")
     return match.span("secret") if known else None
 
 
 def _said(match: re.Match[str]) -> Span | None:
-    known = is_secret(match["secret"], "password", "bare")
+    known = is_secret(match["secret"], "password", "code")
     return match.span("secret") if known else None
 
 
@@ -97,7 +97,7 @@ def _identified(match: re.Match[str]) -> Span | None:
     """The password in a statement of SQL, which only few write without quotes."""
     if match["bare"] is None:
         return _unless_stand_in(match)
-    known = is_secret(match["bare"], "password", "prose")
+    known = is_secret(match["bare"], "password", "said")
     return match.span("bare") if known else None
 
 
@@ -108,7 +108,7 @@ def _unless_stand_in(match: re.Match[str]) -> Span | None:
 def _used(match: re.Match[str]) -> Span | None:
     """The password in a sentence that names it only afterwards: use … as the password."""
     group = "secret" if match["secret"] else "bare"
-    known = is_secret(match[group], "password", "mentioned" if match["secret"] else "prose")
+    known = is_secret(match[group], "password", "quoted" if match["secret"] else "said")
     return match.span(group) if known else None
 
 

@@ -36,7 +36,8 @@ class Rule(NamedTuple):
     pattern: str
     """Matched at the anchor, or `back` characters before it."""
     judge: Judge
-    """Returns the part or parts of a match that are secret, or None if none is."""
+    """Returns the part or parts of a match that are secret, or None if none is. An empty part says
+    that there is nothing to find before it."""
     any_case: bool = False
     """Whether its anchors are found in any case. The pattern has (?i) only where it matters: it is
     slow."""
@@ -45,6 +46,8 @@ class Rule(NamedTuple):
     unfinished: str = ""
     """Matches from an anchor to the end of a text whose continuation could change the result.
     A rule without it looks at nothing but visible ASCII without spaces."""
+    is_open: Callable[[re.Match[str]], bool] | None = None
+    """The same, for rules that can tell from a match whether further text could change it."""
     begins_word: bool = False
     """Whether its anchors count only at the beginning of a word."""
     opening: str = ""

@@ -40,7 +40,9 @@ class Anchors:
         table = [Probe(number, *probe) for number, probe in enumerate(probes)]
         self.free = tuple(probe for probe in table if not probe.rule.begins_word)
         """Anchors that may be anywhere in a word: few, each is searched for by itself."""
-        self.growing = tuple(probe for probe in self.free if probe.rule.unfinished)
+        self.growing = tuple(
+            probe for probe in self.free if probe.rule.unfinished or probe.rule.is_open
+        )
         """Those whose rule tells what is unfinished at the end of a text."""
         self.foreign = tuple(
             probe.anchor.lower()
@@ -219,11 +221,12 @@ class Scan:
         judged = rule.judge(match)
         spans = judged if isinstance(judged, list) else [judged] if judged else []
         for start, end in spans:
-            self._waiting.append((start, -end, number, rule.kind))
+            if end > start:
+                self._waiting.append((start, -end, number, rule.kind))
             self._blocked[number] = end
         if spans:
             return
-        if not rule.unfinished:
+        if not (rule.unfinished or rule.is_open):
             # A long match that is no secret is not searched again from each position inside.
             self._blocked[number] = match.end()
 
@@ -237,7 +240,7 @@ class Scan:
             beyond = len(anchor) - 1  # an anchor may begin before that position and end after it
             at = hay.find(anchor, self._searched, opened + beyond)
             while at != -1:
-                if compiled(rule.unfinished).match(text, at):
+                if _is_open(rule, text, at):
                     opened = at
                     break
                 at = hay.find(anchor, at + 1, opened + beyond)
@@ -253,6 +256,14 @@ def _open_word(text: str, end: int) -> int:
         return start
     letter = _LAST_LETTERS.search(text, start, end)
     return letter.start() if letter else end
+
+
+def _is_open(rule: Rule, text: str, at: int) -> bool:
+    """Whether further text could change what a rule finds at an anchor."""
+    if rule.is_open is None:
+        return compiled(rule.unfinished).match(text, at) is not None
+    match = compiled(rule.pattern).match(text, at)
+    return match is not None and rule.is_open(match)
 
 
 def _missing_until(needs: tuple[str, int], folded: str, at: int) -> int:

@@ -89,10 +89,11 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("slack", "xapp-", r"xapp-[0-9]-[A-Za-z0-9]{8,15}-[0-9]{8,15}-[A-Za-z0-9]{20,100}+"),
     token(
         "slack",
-        "hooks.slack.com/",
-        r"hooks\.slack\.com/(?P<secret>(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,90}+)",
+        "hooks.slack.com/ https://hooks.slack.com/",
+        r"(?:https://)?hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,90}+",
     ),
     _numbered("telegram", "123456789", "[0-9]{7,9}:AA", r"[A-Za-z0-9_\-]{32,34}"),
+    token_around("telegram", "/bot", r"/bot(?P<secret>[0-9]{8,10}:AA[A-Za-z0-9_\-]{32,34})"),
     token_around("telegram", ":AA", r"(?<=[0-9]{8}):(?P<secret>AA[A-Za-z0-9_\-]{32,34})"),
     Rule(
         "discord",
@@ -102,10 +103,10 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
         begins_word=True,
         opening=_DISCORD,
     ),
-    token_around(
+    token(
         "discord",
-        "/api/webhooks/",
-        r"/api/webhooks/(?P<secret>[0-9]{15,21}/[A-Za-z0-9_\-]{60,80}+)",
+        "https://discord.com/api/webhooks/ https://discordapp.com/api/webhooks/",
+        r"https://discord(?:app)?\.com/api/webhooks/[0-9]{15,21}/[A-Za-z0-9_\-]{60,80}+",
     ),
     token_around(
         "teams",

@@ -34,7 +34,7 @@ def find_key(name: str, settings: ProviderSettings, environ: Mapping[str, str]) 
 def _from_variable(name: str, variable: str, environ: Mapping[str, str]) -> str:
     key = environ.get(variable, "").strip()
     if not key:
-        raise AuthFailed(f"{name} needs a key", f"put it into the environment variable {variable}")
+        raise AuthFailed(f"{name} needs a key", f"set the environment variable {variable}")
     return key
 
 
@@ -50,7 +50,7 @@ def _from_keyring(name: str, entry: str) -> str:
     try:
         key = keyring.get_password(KEYRING_SERVICE, entry)
     except RuntimeError as error:  # what keyring raises where there is no keyring at all
-        raise AuthFailed(f"the keyring cannot be read: {error}", "use keyEnv instead") from error
+        raise AuthFailed(f"cannot read the keyring: {error}", "use keyEnv instead") from error
     if not key:
         raise AuthFailed(
             f"the keyring has no entry {entry!r}", f"keyring set {KEYRING_SERVICE} {entry}"
@@ -59,7 +59,7 @@ def _from_keyring(name: str, entry: str) -> str:
 
 
 def _from_command(name: str, command: str, environ: Mapping[str, str]) -> str:
-    hint = "run the keyCommand of this provider by hand to see what is wrong"
+    hint = "run this provider's keyCommand by hand to see why"
     try:
         done = subprocess.run(
             shlex.split(command),

@@ -140,13 +140,13 @@ def _passphrase(environ: Mapping[str, str], ask: Callable[[str], str] | None, *,
         return given
     if ask is None:
         raise OllmError(
-            "the sessions are encrypted", f"put the passphrase into {PASSPHRASE_VARIABLE}"
+            "the sessions are encrypted", f"set the passphrase in {PASSPHRASE_VARIABLE}"
         )
     passphrase = ask("New passphrase for your sessions: " if new else "Passphrase: ")
     if not passphrase:
-        raise OllmError("an empty passphrase protects nothing", "choose one")
+        raise OllmError("the passphrase is empty", "choose one")
     if new and ask("Again: ") != passphrase:
-        raise OllmError("the two passphrases are not the same", "try again")
+        raise OllmError("the passphrases do not match", "try again")
     return passphrase
 
 
@@ -176,4 +176,4 @@ def _verify(cipher: Cipher, known: _KeyFile) -> None:
     try:
         cipher.open(known.check.encode(), _FILE)
     except CannotOpenError as error:
-        raise OllmError("that is not the passphrase of these sessions", "try again") from error
+        raise OllmError("wrong passphrase", "try again") from error

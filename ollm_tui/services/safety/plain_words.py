@@ -15,7 +15,7 @@ from tree_sitter import Language, Node, Parser, Tree
 
 _PLAIN = r"[A-Za-z0-9_./:=,@%+*?^-]"
 # A tilde inside of a word is no home directory; braces without a comma are not expanded.
-_HARMLESS = r"(?<=[A-Za-z0-9^])~|@\{[a-z0-9]+\}|\\[ ()!;*?\[\]'\"]"
+_HARMLESS = r"(?<=[A-Za-z0-9^])~|[@^]\{[a-z0-9]*\}|\\[ ()!;*?\[\]'\"]"
 _DOUBLE = r'"(?:[^"$`\\!]|\\[^`!\n]|\$(?="))*"'
 # In double quotes the shell removes a backslash before these; any other stays.
 _ESCAPED = re.compile(r'\\(["\\$])')

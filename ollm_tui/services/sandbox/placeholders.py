@@ -97,8 +97,9 @@ def _make(placeholder: Placeholder) -> None:
         return
     if path.is_symlink() or path.exists():
         raise FileExistsError
-    # Linked when it is complete, since git fails on half a file; a link replaces nothing.
-    draft = path.with_name(f"{path.name}.{os.getpid()}.ollm")
+    # Linked when it is complete, since git fails on half a file; a link replaces nothing. Threads
+    # make it at the same time, and a killed process leaves its draft: each has a name of its own.
+    draft = path.with_name(f"{path.name}.{os.urandom(6).hex()}.ollm")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
     try:
         os.write(descriptor, placeholder.content.encode())

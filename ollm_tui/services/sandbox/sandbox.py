@@ -105,7 +105,7 @@ def _confinement(kind: Kind, place: _Place) -> Confinement:
         raise JobError("bubblewrap is not installed")
     # One that jobs can write protects from nothing.
     if any(Path(program).resolve().is_relative_to(root) for root in place.scope):
-        raise JobError("the bubblewrap that is found belongs to the project")
+        raise JobError("the bubblewrap found is inside the project")
     if kind == "landlock" and version() < OLDEST:
         raise JobError("the kernel has no Landlock, or an old one")
     return Confinement(
@@ -122,21 +122,21 @@ def _confinement(kind: Kind, place: _Place) -> Confinement:
 def _weakness(kind: Kind, found: Findings, network: bool) -> str:
     """What a canary could do, or could not do, that rules a sandbox out; empty if nothing."""
     if not found.reads or not found.writes_inside:
-        return "programs cannot work in it"
+        return "programs do not run in it"
     if found.writes_outside:
-        return "a canary wrote outside of the scope"
+        return "a test write left the scope"
     if kind == "landlock":
         return ""
     if found.writes_protected or found.changes_modes:
-        return "a canary changed what is protected"
+        return "a test write changed protected files"
     if not network and (found.tcp or found.udp):
-        return "a canary reached the network"
+        return "a test reached the network"
     return ""
 
 
 def _words(kind: Kind, found: Findings) -> str:
     if kind == "bwrap":
-        return f"⛨ bwrap, {'network open' if found.tcp else 'no network'}"
+        return f"✓ bwrap, {'network open' if found.tcp else 'no network'}"
     return "landlock: files only" if found.tcp else "landlock: files and TCP only"
 
 

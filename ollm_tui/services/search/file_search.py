@@ -151,7 +151,7 @@ def _store_errors() -> Generator[None]:
     try:
         yield
     except IndexLost as error:
-        raise StoreError("the index of the files was damaged", "try again") from error
+        raise StoreError("the file index was damaged", "try again") from error
 
 
 def passages_of(text: str) -> Iterator[tuple[str, str]]:

@@ -70,7 +70,7 @@ class Indexing:
                     return
                 except IndexLost as error:
                     if not attempts_left:
-                        raise StoreError(f"there is no search index: {error}") from error
+                        raise StoreError(f"no search index: {error}") from error
 
     def stop(self) -> None:
         """End a running refresh after its current batch; the next refresh continues there."""

@@ -24,6 +24,10 @@ class MessageVectors:
         self._index = index
         self._vectors = Vectors(index_path)
 
+    def model(self) -> str:
+        """Return the model that made the vectors; empty if there are none."""
+        return self._vectors.model()
+
     def missing(self, model: str) -> list[int]:
         """Return the numbers of the messages that have no vector of a model, the latest first.
 

@@ -73,7 +73,7 @@ EXAMPLES = "2025, 2025-10, 2025-10-14, october, today, yesterday, 7d"
 """The forms of a period that are understood, for help texts."""
 VALUES = {
     "role": ", ".join(get_args(Role)),
-    "model": "a part of a name",
+    "model": "part of a name",
     "project": "a folder",
     **dict.fromkeys(PERIODS, EXAMPLES),
     **{key: ", ".join(value for name, value in _FLAGS if name == key) for key, _ in _FLAGS},
@@ -105,10 +105,10 @@ def parse_query(text: str, *, today: date | None = None, typing: bool = False) -
         # A filter that is still being typed is neither looked for as text nor noted.
         elif not (is_growing and _begins_filter(match[0])):
             if key in FILTERS:
-                query = _noted(query, f"{match[0]} is no filter ({key}: takes {VALUES[key]})")
+                query = _noted(query, f"{match[0]} is not a filter ({key}: takes {VALUES[key]})")
             found += _terms(match, is_growing, is_first=not found)
     if len(found) > MOST_TERMS:
-        query = _noted(query, f"only the first {MOST_TERMS} words are looked for")
+        query = _noted(query, f"only the first {MOST_TERMS} words are searched")
     if query == Query() and (shorter := shorter_search(text, today or date.today())):
         query = _noted(query, f"narrower: {shorter}")
     return query._replace(terms=tuple(dict.fromkeys(found[:MOST_TERMS])))

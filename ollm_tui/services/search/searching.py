@@ -205,6 +205,10 @@ class HistorySearch:
             bills[key] = added((bills.get(key, Bill()), paid))
         return bills
 
+    def vectors_model(self) -> str:
+        """Return the model that compared the messages by meaning; empty if none did."""
+        return self._ask(self._vectors.model, None) or ""
+
     def without_vectors(self, model: str) -> list[int]:
         """Return the numbers of the messages that have no vector of a model, the latest first.
 
@@ -317,7 +321,12 @@ class HistorySearch:
         marker = Marker(asked.query._replace(terms=marked), where, asked.room)
         read = iter(messages)
         hits = [
-            _hit(list(islice(read, len(group))), marker, [found.get(number) for number in group])
+            _hit(
+                list(islice(read, len(group))),
+                marker,
+                next(filter(None, map(found.get, group)), None),
+                has_all=not exact.contents.keys().isdisjoint(group),
+            )
             for group in shown
         ]
         titles = {message.session_id: message for message in messages}
@@ -353,7 +362,7 @@ class HistorySearch:
                     return work() if current is None else self._ask_once(work, current)
             except IndexLost:
                 self.refresh()
-        raise StoreError("the search index is damaged again and again", "ollm doctor")
+        raise StoreError("the search index keeps getting damaged", "ollm doctor")
 
     def _ask_once(self, work: Callable[[], R | None], current: int) -> R | None:
         """Run work on the index; None if its round of searches was ended before or meanwhile."""
@@ -402,9 +411,10 @@ def _grouped(hits: Sequence[Hit], sessions: Mapping[str, FoundMessage]) -> tuple
 
 
 def _hit(
-    messages: Sequence[FoundMessage], marker: Marker, found: Sequence[JoinedHit | None]
+    messages: Sequence[FoundMessage], marker: Marker, why: JoinedHit | None, *, has_all: bool
 ) -> Hit:
-    """Return the hit for a message and its copies, and why it was found."""
+    """Return the hit for a message and its copies, and why it was found; `has_all` says that it
+    has all words as they were typed."""
     message, places = messages[0], ()
     if len(messages) > 1:
         # The copy that one would go on from: on the branch of its session, in a session in use.
@@ -414,9 +424,6 @@ def _hit(
             for each in messages
             if each is not message
         )
-    # Without a reason of its own, all words are there.
-    why = next(filter(None, found), None)
-    is_exact = None in found
     return Hit(
         session_id=message.session_id,
         message_id=message.id,
@@ -427,10 +434,10 @@ def _hit(
         has_tool=bool(message.has_tool),
         pinned=bool(message.pinned),
         snippet=marker.snippet((message.said, message.aside, message.tools)),
-        why="words" if why is None else "both" if is_exact and why.closeness else why.why,
+        why="words" if why is None else "both" if has_all and why.closeness else why.why,
         places=places,
         closeness=why.closeness if why else 0.0,
-        covered=1.0 if is_exact or why is None else why.covered,
+        covered=1.0 if has_all or why is None else why.covered,
     )
 
 

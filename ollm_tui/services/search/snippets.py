@@ -142,12 +142,15 @@ def _window(text: str, at: int, room: SnippetRoom) -> tuple[int, int]:
         end = text.find("\n", end + 1)
         end = len(text) if end < 0 else end
     start = max(start, _word_border(text, at - room.before))
-    return start, min(end, _word_border(text, start + room.characters))
+    full = start + room.characters
+    border = _word_border(text, full)
+    return start, min(end, border if border > at else full)
 
 
 def _word_border(text: str, at: int) -> int:
-    """Return a position near this one that cuts no word, if there is a blank not far before it."""
+    """Return a position near this one that cuts no word, if one begins not far before it."""
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
-    space = text.rfind(" ", max(0, at - LONGEST_WORD), at)
-    return space + 1 if space >= 0 else at
+    before = max(0, at - LONGEST_WORD)
+    space = max(text.rfind(blank, before, at) for blank in " \n\t")
+    return space + 1 if space >= 0 or not before else at

@@ -60,16 +60,19 @@ class Question:
         languages = forms.languages(words)
         told = [at for at, word in enumerate(words) if is_telling(word)] or list(range(len(words)))
         told.sort(key=lambda at: -len(words[at]))
+        told = sorted(told[:MOST_WORDS])
         self.groups = [
-            _group(plain[at], words[at], forms, languages, at == len(words) - 1)
-            for at in sorted(told[:MOST_WORDS])
+            _group(plain[at], words[at], forms, languages, at == len(words) - 1) for at in told
         ]
+        self._typed = tuple(plain[at] for at in told)
 
     @property
     def marked(self) -> tuple[Term, ...]:
-        """The forms to mark in what is found."""
+        """What to mark in what is found: the forms, and the words as typed, with which others may
+        begin."""
         exact = tuple(term for term in self.query.terms if term.exact)
-        return exact + tuple(term for group in self.groups for term in group.terms)
+        forms = tuple(term for group in self.groups for term in group.terms)
+        return (*exact, *dict.fromkeys(forms + self._typed))
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 
 import msgspec
+from msgspec.structs import replace as replace_fields
 
 from ollm_tui.core.intake import clean
 from ollm_tui.services.sessions.saved_lines import SavedLines
@@ -43,7 +44,9 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class _Screen(msgspec.Struct):
-    sidebar: bool = False
+    sidebar: bool | None = None
+    """Whether it is open; None while nobody chose."""
+    inspector: bool = False
 
 
 class PromptMemory:
@@ -61,7 +64,7 @@ class PromptMemory:
         self.recent_models = SavedLines(directory and directory / "recent-models.json", RECENT)
         """Models the user chose last, as PROVIDER/MODEL."""
         self._screen = directory and directory / "screen.json"
-        self._sidebar = False
+        self._looks = _Screen()
         self._unwritten: list[_Line] = []
         self._drafts: dict[str, str] = {}
         self._last = ""
@@ -128,22 +131,36 @@ class PromptMemory:
             except OSError as error:
                 log.warning("a draft cannot be kept: %s", error)
 
-    def sidebar_is_open(self) -> bool:
-        """Return whether the sidebar was open when the program was left."""
-        if not self._screen:
-            return self._sidebar
-        try:
-            return msgspec.json.decode(read_regular(self._screen), type=_Screen).sidebar
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return False  # there is none yet, or it is damaged: nothing is lost by it
+    def sidebar_is_open(self) -> bool | None:
+        """Return whether the sidebar was open when the program was left; None if nobody chose."""
+        return self._read_looks().sidebar
 
     def keep_sidebar(self, is_open: bool) -> None:
         """Store whether the sidebar is open."""
-        self._sidebar = is_open
+        self._keep_looks(replace_fields(self._read_looks(), sidebar=is_open))
+
+    def inspector_is_open(self) -> bool:
+        """Return whether the inspector was open when the program was left."""
+        return self._read_looks().inspector
+
+    def keep_inspector(self, is_open: bool) -> None:
+        """Store whether the inspector is open."""
+        self._keep_looks(replace_fields(self._read_looks(), inspector=is_open))
+
+    def _read_looks(self) -> _Screen:
+        if not self._screen:
+            return self._looks
+        try:
+            return msgspec.json.decode(read_regular(self._screen), type=_Screen)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return _Screen()  # there is none yet, or it is damaged: nothing is lost by it
+
+    def _keep_looks(self, looks: _Screen) -> None:
+        self._looks = looks
         if not self._screen:
             return
         try:
-            replace(self._screen, (msgspec.json.encode(_Screen(is_open)),))
+            replace(self._screen, (msgspec.json.encode(looks),))
         except OSError as error:
             log.warning("how the screen looks cannot be kept: %s", error)
 

@@ -246,7 +246,7 @@ class Recorder:
             reason, hint = error.message, error.hint
         else:
             reason = error.strerror or str(error)
-            hint = "free some space or mend the directory; saving is tried again by itself"
+            hint = "free disk space or fix the directory; saving is retried automatically"
         if not self._failed:  # one line, however often it is tried
             session = {"session": self.state.header.session_id}
             log.warning("%d records not saved: %s", self.unsaved, reason, extra=session)

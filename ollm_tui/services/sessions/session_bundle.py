@@ -88,7 +88,7 @@ def read_bundle(data: bytes) -> Bundle | None:
     try:
         envelope = msgspec.convert(tree, _Envelope)
     except msgspec.ValidationError as error:
-        raise CannotDecode(f"it is not the bundle it says it is: {error}") from error
+        raise CannotDecode(f"not a valid bundle: {error}") from error
     if envelope.version > VERSION:
         raise CannotDecode("it was written by a newer version of ollm")
     session = session_from_tree(envelope.session)

@@ -107,8 +107,6 @@ def only_one(matches: list[str], prefix: str, what: str, hint: str) -> str:
     if len(matches) == 1:
         return matches[0]
     if not matches:
-        raise SessionNotFound(f"there is no {what} {prefix!r}", hint)
+        raise SessionNotFound(f"no {what} {prefix!r}", hint)
     examples = ", ".join(sorted(matches)[:3])
-    raise AmbiguousId(
-        f"{prefix!r} could be {len(matches)} sessions: {examples}", "give a few more characters"
-    )
+    raise AmbiguousId(f"{prefix!r} matches {len(matches)} sessions: {examples}", "use a longer id")

@@ -26,9 +26,8 @@ from ollm_tui.core.errors import (
 from ollm_tui.core.session.branches import calls_along
 from ollm_tui.core.session.past_context import metadata_then
 from ollm_tui.core.session.record import AnyRecord, SessionChanged
-from ollm_tui.core.session.session import Session, SessionSummary, copied, new_session_id
+from ollm_tui.core.session.session import Session, SessionSummary, as_own, copied, new_session_id
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.core.session.titles import title_of
 from ollm_tui.services.sessions.prompt_memory import forget_all_prompts, forget_prompts
 from ollm_tui.services.sessions.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.files.cipher import Cipher
@@ -38,7 +37,11 @@ from ollm_tui.storage.sessions.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.sessions.trash import TrashNote
 from ollm_tui.storage.snapshots.snapshot_store import snapshots_beside
 from ollm_tui.storage.store_layout import StoreLayout, TrashedLayout, is_valid_name
+from ollm_tui.storage.sync.deletions import Deletions
 
+BY_HAND = "deleted by you"
+"""Why a session is in the trash that the user put there. What is there for another reason stays on
+the user's other machines."""
 TRASH_DAYS = 30
 """Days that a session stays in the trash."""
 ABANDONED_AFTER_NS = 3600 * 10**9
@@ -56,8 +59,9 @@ class SessionLibrary:
         """`memory` is the folder of the prompts and drafts, which go with their sessions."""
         self.store = store
         self.index = index
-        self._memory = memory or store.layout.root
+        self.memory = memory or store.layout.root
         self.catalogue = SessionCatalogue(store.layout, index, self.summary)
+        self._deletions = Deletions(store.layout)
 
     @classmethod
     def at(
@@ -97,10 +101,8 @@ class SessionLibrary:
         summary = loaded.state.summary()
         if not loaded.older:
             return summary
-        first = (each.text for each in loaded.state.messages() if each.role == "user")
         return replace(
             summary,
-            title=summary.title or title_of(next(first, "")),
             message_count=max(summary.message_count - loaded.derived, 0),
             older=True,
         )
@@ -114,7 +116,9 @@ class SessionLibrary:
         # At the time of the last activity: a new title does not make a session the latest.
         self.record(
             session_id,
-            lambda state: [SessionChanged(at=state.header.last_activity, fields=fields)],
+            lambda state: [
+                SessionChanged(at=state.header.last_activity, fields=fields, changed_at=clock.now())
+            ],
         )
 
     def record(
@@ -135,7 +139,7 @@ class SessionLibrary:
                 writer.fold(state.session())
         finally:
             writer.close()
-        self._note(state)
+        self.note(state)
         return state
 
     def fork(self, session_id: str, leaf: str | None = None) -> str:
@@ -174,13 +178,13 @@ class SessionLibrary:
 
     def add(self, session: Session) -> str:
         """Put a whole session into the store and return its id, a new one if its own is taken."""
-        session = replace(session, session_id=self.free_id(session.session_id))
+        session = replace(as_own(session), session_id=self.free_id(session.session_id))
         writer = self.store.create(session.session_id)
         try:
             writer.fold(session)
         finally:
             writer.close()
-        self._note(SessionState(session))
+        self.note(SessionState(session))
         return session.session_id
 
     def free_id(self, session_id: str) -> str:
@@ -190,10 +194,11 @@ class SessionLibrary:
             return new_session_id()
         return new_session_id() if store.trash.has(session_id) else session_id
 
-    def delete(self, *session_ids: str) -> None:
+    def delete(self, *session_ids: str, everywhere: bool = True) -> None:
         """Remove sessions and all that belongs to them for good, in the store or in the trash.
 
-        No word of them is left in any file. SessionBusy if one is open; those before it are gone.
+        No word of them is left in any file; with `everywhere` the user's other machines delete
+        them too. SessionBusy if one is open; those before it are gone.
         """
         deleted: list[str] = []
         said: set[str] = set()
@@ -202,6 +207,8 @@ class SessionLibrary:
                 said |= self._words_of_user(session_id)
                 self._remove(session_id)
                 deleted.append(session_id)
+                if everywhere:
+                    self._deletions.note([session_id])
         finally:
             if deleted:
                 self._erase(deleted, said)
@@ -209,17 +216,21 @@ class SessionLibrary:
     def clear(self) -> int:
         """Remove all sessions for good, with the trash and every prompt; return how many.
 
-        SessionBusy if one is open; then the others are gone.
+        The user's other machines delete them too, as `delete` and `empty_trash` do. SessionBusy if
+        one is open; then the others are gone.
         """
         names = self.all_own()
+        here_only = {note.session_id for note in self.trashed() if not self._is_unwanted(note)}
         busy: SessionBusy | None = None
         for session_id in names:
             try:
                 self._remove(session_id)
             except SessionBusy as error:
                 busy = error
+            else:
+                self._deletions.note({session_id} - here_only)
         self._erase(names, ())
-        forget_all_prompts(self._memory)
+        forget_all_prompts(self.memory)
         if busy:
             raise busy
         return len(names)
@@ -249,9 +260,10 @@ class SessionLibrary:
 
     def empty_trash(self) -> int:
         """Delete everything in the trash for good; return how many sessions that were."""
-        names = [note.session_id for note in self.trashed()]
-        self.delete(*names)
-        return len(names)
+        notes = self.trashed()
+        for note in notes:
+            self.delete(note.session_id, everywhere=self._is_unwanted(note))
+        return len(notes)
 
     def discard(self, session_id: str, reason: str) -> None:
         """Move a session to the trash. SessionBusy if it is open."""
@@ -288,7 +300,7 @@ class SessionLibrary:
             # A note that cannot be read has no time (the epoch): such a session stays.
             if clock.EPOCH < note.trashed_at < limit:
                 try:
-                    self.delete(note.session_id)
+                    self.delete(note.session_id, everywhere=self._is_unwanted(note))
                 except (StoreError, OSError):
                     continue  # the next run tries again
 
@@ -298,9 +310,19 @@ class SessionLibrary:
         for session_id in self.store.directory.journals_alone(limit):
             try:
                 if not self._has_begun(session_id):
-                    self.delete(session_id)
+                    self.delete(session_id, everywhere=False)
             except (StoreError, OSError):
                 continue  # damaged or in use: it stays
+
+    @property
+    def deletes_everywhere(self) -> bool:
+        """Whether what is deleted here is deleted on the user's other machines, too."""
+        return self._deletions.are_told
+
+    def note(self, state: SessionState) -> None:
+        """Update the session's row in the index."""
+        marks = self.store.directory.fingerprint(state.header.session_id)
+        self.index.update([(state.summary(), marks)])
 
     def close(self) -> None:
         """Close the index."""
@@ -309,7 +331,7 @@ class SessionLibrary:
     def _remove(self, session_id: str) -> None:
         """Remove the files of a session, in the store or in the trash."""
         if not is_valid_name(session_id):
-            raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+            raise SessionNotFound(f"no session {session_id}", "ollm sessions list")
         if not self.store.trash.has(session_id):
             self._check_own(session_id)
         writer = self.store.create(session_id)
@@ -318,6 +340,7 @@ class SessionLibrary:
         except OSError:
             pass  # a directory or FIFO in place of the journal has no lock, and nobody writes it
         try:
+            self.store.arrivals(session_id).forget()
             self.store.trash.delete(session_id)
         finally:
             writer.close()
@@ -326,21 +349,34 @@ class SessionLibrary:
     def _erase(self, session_ids: Collection[str], said: Collection[str]) -> None:
         """Remove what is left of deleted sessions outside their own files."""
         self.index.erase(session_ids)
+        self._deletions.erase_copies(session_ids)
         erase_sessions(self.store.layout.search, session_ids)
         snapshots_beside(self.store).owners()  # brings the map of snapshots up to date
-        forget_prompts(self._memory, session_ids, said)
+        forget_prompts(self.memory, session_ids, said)
+
+    def _is_unwanted(self, note: TrashNote) -> bool:
+        """Whether the user deleted a session that is in the trash, and it did not go on since."""
+        if note.reason != BY_HAND:
+            return False
+        state = self._anywhere(note.session_id)
+        return state is None or state.header.last_activity <= note.trashed_at
+
+    def _anywhere(self, session_id: str) -> SessionState | None:
+        """Return a session in the store or in the trash, however large; None if unreadable."""
+        layout = self.store.layout
+        if not is_valid_name(session_id):
+            return None
+        if self.store.trash.has(session_id):
+            layout = TrashedLayout(layout, session_id)
+        try:
+            return SessionStore(layout, self.store.cipher).load(session_id).state
+        except StoreError:
+            return None
 
     def _words_of_user(self, session_id: str) -> set[str]:
         """Return what the user said in a session, as far as it can be read."""
-        layout, cipher = self.store.layout, self.store.cipher
-        if not is_valid_name(session_id):
-            return set()
-        if self.store.trash.has(session_id):
-            layout = TrashedLayout(layout, session_id)
-        store = SessionStore(layout, cipher)  # however large it is
-        try:
-            state = store.load(session_id).state
-        except StoreError:
+        state = self._anywhere(session_id)
+        if state is None:
             return set()
         said = {message.text for message in state.messages() if message.role == "user"}
         said |= {call.command for call in state.tool_calls if call.is_command}
@@ -365,11 +401,6 @@ class SessionLibrary:
         if not is_own:
             raise _written_elsewhere(session_id)
 
-    def _note(self, state: SessionState) -> None:
-        """Update the session's row in the index."""
-        marks = self.store.directory.fingerprint(state.header.session_id)
-        self.index.update([(state.summary(), marks)])
-
     def _has_begun(self, session_id: str) -> bool:
         try:
             self.load(session_id)
@@ -380,6 +411,6 @@ class SessionLibrary:
 
 def _written_elsewhere(session_id: str) -> StoreError:
     return StoreError(
-        f"another program wrote session {session_id}; its files stay as they are",
-        "ollm sessions archive ID leaves it out of the list",
+        f"session {session_id} belongs to another program; its files are not changed",
+        "ollm sessions archive ID hides it",
     )

@@ -58,13 +58,13 @@ class ClosedSessions:
         SessionBusy if it is open, UsageError if snapshots are switched off.
         """
         if not self._settings.enabled:
-            raise UsageError("snapshots are switched off", "set snapshots.enabled: true")
+            raise UsageError("snapshots are off", "set snapshots.enabled: true")
         taken: list[SnapshotSummary] = []
 
         # Within `record`, which holds the session's lock; nothing is recorded.
         def look(state: SessionState) -> Sequence[AnyRecord]:
             if not len(state):
-                raise StoreError("nothing has been said in this session", "send a message first")
+                raise StoreError("no messages in this session", "send a message first")
             taken.append(self._keep(present(state, "manual", name), state))
             return ()
 

@@ -134,7 +134,7 @@ class Snapshots:
         """
         if not self.are_taken(snapshot.reason):
             if snapshot.reason == "manual":
-                raise UsageError("snapshots are switched off", "set snapshots.enabled: true")
+                raise UsageError("snapshots are off", "set snapshots.enabled: true")
             return None
         most = self._settings.snapshots.max_count
         session_id = snapshot.session_id
@@ -219,5 +219,5 @@ class Snapshots:
 
 def _store_error(error: OSError) -> StoreError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    hint = "free some space" if full else "see that the directory of ollm can be written"
-    return StoreError(f"the snapshot could not be saved: {error.strerror or error}", hint)
+    hint = "free disk space" if full else "make ollm's directory writable"
+    return StoreError(f"could not save the snapshot: {error.strerror or error}", hint)

@@ -179,5 +179,5 @@ def _files(left: tuple[FileVersion, ...], right: tuple[FileVersion, ...]) -> Ite
 
 def _version(file: FileVersion | None) -> str:
     if file is None:
-        return "not changed yet"
+        return "unchanged"
     return "removed" if file.sha256 is None else f"{file.size:,} bytes"

@@ -218,11 +218,10 @@ class SnapshotLibrary:
         read = storage.read(session_id, snapshot_id)
         if read.older:
             raise StoreError(
-                f"snapshot {snapshot_id} was taken by an earlier program, whose files stay as "
-                "they are",
+                f"snapshot {snapshot_id} is from an earlier version; its files are not changed",
                 "restore it and take a new one",
             )
-        summary = storage.write(replace(read.snapshot, **fields))
+        summary = storage.write(replace(read.snapshot, changed_at=clock.now(), **fields))
         storage.refresh(session_id, summary)
 
     def _storage_of(self, session_id: str) -> SnapshotStorage:
@@ -242,11 +241,11 @@ def _only_one(prefix: str, ids: Collection[str], what: str, hint: str) -> str:
     if prefix in matches:
         return prefix
     if not matches:
-        raise StoreError(f"there is no {what} {prefix!r}", hint)
+        raise StoreError(f"no {what} {prefix!r}", hint)
     if len(matches) > 1:
         examples = ", ".join(sorted(matches)[:EXAMPLES])
         raise AmbiguousId(
-            f"{prefix!r} could be {len(matches)} {what}s: {examples}", "give a few more characters"
+            f"{prefix!r} matches {len(matches)} {what}s: {examples}", "use a longer id"
         )
     return matches[0]
 

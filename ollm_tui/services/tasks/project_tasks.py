@@ -51,7 +51,7 @@ class ProjectTasks:
         """All sections and tasks. UsageError if the project has none."""
         source = self.source
         if source is None:
-            hint = ".steroids/steroids.db or .ollm/tasks.yaml has some"
+            hint = "add .ollm/tasks.yaml or .steroids/steroids.db"
             raise UsageError("this project has no tasks", hint)
         return source.board()
 

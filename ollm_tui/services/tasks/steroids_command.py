@@ -30,7 +30,7 @@ async def run_steroids(
             stderr=asyncio.subprocess.STDOUT,
         )
     except OSError as error:
-        raise ToolError(f"steroids cannot be started: {error.strerror}") from error
+        raise ToolError(f"cannot start steroids: {error.strerror}") from error
     try:
         async with asyncio.timeout(LIMIT_SECONDS):
             printed, _ = await process.communicate()

@@ -16,6 +16,7 @@ MARK = b"sealed:1:"
 KEY_BYTES = 32
 NO_KEY = "it is encrypted"
 """Why something cannot be read where no key was given."""
+_OTHER_KEY = "it is encrypted with another key, or damaged"
 _NONCE_BYTES = 12
 """The standard length for GCM."""
 
@@ -66,9 +67,7 @@ class AesGcm:
 
     def seal(self, data: bytes, place: str) -> bytes:
         """Return bytes that only this key opens, and only in this place."""
-        nonce = os.urandom(_NONCE_BYTES)
-        sealed = cast(bytes, self._aes.encrypt(nonce, data, place.encode()))
-        return MARK + base64.b64encode(nonce + sealed)
+        return MARK + base64.b64encode(self.encrypt(data, place))
 
     def open(self, data: bytes, place: str) -> bytes:
         """Return the bytes again. CannotOpenError if the key or the place is another."""
@@ -76,8 +75,19 @@ class AesGcm:
             return data
         try:
             raw = base64.b64decode(data[len(MARK) :].strip(), validate=True)
-            return cast(
-                bytes, self._aes.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], place.encode())
-            )
-        except (binascii.Error, ValueError, self._invalid) as error:
-            raise CannotOpenError("it is encrypted with another key, or damaged") from error
+        except (binascii.Error, ValueError) as error:
+            raise CannotOpenError(_OTHER_KEY) from error
+        return self.decrypt(raw, place)
+
+    def encrypt(self, data: bytes, place: str) -> bytes:
+        """Seal bytes without mark and printable form, for where there are only sealed ones."""
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + cast(bytes, self._aes.encrypt(nonce, data, place.encode()))
+
+    def decrypt(self, data: bytes, place: str) -> bytes:
+        """Open what `encrypt` sealed. CannotOpenError if the key or the place is another."""
+        nonce, sealed = data[:_NONCE_BYTES], data[_NONCE_BYTES:]
+        try:
+            return cast(bytes, self._aes.decrypt(nonce, sealed, place.encode()))
+        except (ValueError, self._invalid) as error:
+            raise CannotOpenError(_OTHER_KEY) from error

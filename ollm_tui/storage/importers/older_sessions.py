@@ -10,6 +10,8 @@ import json
 from itertools import pairwise
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from ollm_tui.core.session.encoding import CannotDecode, session_from_tree
 from ollm_tui.core.session.session import (
     SCHEMA_VERSION,
@@ -19,6 +21,7 @@ from ollm_tui.core.session.session import (
     ToolCall,
     ToolResult,
 )
+from ollm_tui.core.session.titles import title_of
 from ollm_tui.storage.importers.foreign_fields import (
     ForeignObject,
     Tree,
@@ -41,9 +44,11 @@ def older_session(tree: dict[str, Any], session_id: str, modified: str) -> Sessi
     if "schemaVersion" in tree:
         return None
     try:
-        return session_from_tree(_todays_tree(ForeignObject(tree), session_id, modified))
+        session = session_from_tree(_todays_tree(ForeignObject(tree), session_id, modified))
     except RecursionError as error:
         raise CannotDecode("nested too deeply") from error
+    first = (each.text for each in session.messages if each.role == "user")
+    return session if session.title else replace(session, title=title_of(next(first, "")))
 
 
 def _todays_tree(fields: ForeignObject, session_id: str, modified: str) -> Tree:

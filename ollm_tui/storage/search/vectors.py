@@ -11,7 +11,6 @@ import fcntl
 import math
 import os
 import struct
-from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -34,6 +33,8 @@ _HEADER = struct.Struct("<15sHI")
 """The kind of file, the length of the model's name, and the numbers of a vector."""
 _KEY = struct.Struct("<q")
 _ROWS_AT_ONCE = 4096
+_SAMPLED_DISTANCES = 8192
+"""How many of the distances say how far the nearest are."""
 
 
 class Near(NamedTuple):
@@ -238,6 +239,8 @@ class _Rows:
         if among is not None:
             places = [at for at, content in enumerate(self.contents) if content in among]
             signs = [signs[at] for at in places]
+        if not signs:
+            return []
         far = [(each ^ sign).bit_count() for each in signs]
         limit = _distance_of(far, MOST_RESCORED)
         candidates = [at for at, distance in enumerate(far) if distance <= limit]
@@ -289,13 +292,11 @@ def vectors_path(index_path: Path) -> Path:
 
 
 def _distance_of(far: Sequence[int], most: int) -> int:
-    """Return the distance within which there are at least so many."""
-    left = most
-    for distance, count in sorted(Counter(far).items()):
-        left -= count
-        if left <= 0:
-            return distance
-    return max(far, default=0)
+    """Return the distance within which there are about so many, and usually a few more."""
+    # A sample says it well enough: counting all would cost half as much as comparing them.
+    step = max(1, len(far) // _SAMPLED_DISTANCES)
+    sample = sorted(far[::step])
+    return sample[min(most * 5 // 4 // step, len(sample) - 1)]
 
 
 def _row(content: int, vector: Sequence[float]) -> bytes:

@@ -21,7 +21,8 @@ from ollm_tui.storage.store_layout import (
 )
 
 Fingerprint = tuple[int, int, int, int]
-"""Size and time of the session file, size and time of the journal; 0 where there is none."""
+"""Size and time of the session file, size and time of the journal; 0 where there is none, and for
+an empty journal beside a session file."""
 
 Mark = tuple[int, int]
 """Size and time of one file."""
@@ -60,13 +61,13 @@ class SessionDirectory:
 
     def fingerprint(self, session_id: str) -> Fingerprint:
         """Return the size and time of the files of one session."""
-        marks: list[int] = []
+        marks: list[Mark] = []
         for path in (self._layout.session(session_id), self._layout.journal(session_id)):
             try:
-                marks += _size_and_time(path.stat())
+                marks.append(_size_and_time(path.stat()))
             except OSError:
-                marks += (0, 0)
-        return (marks[0], marks[1], marks[2], marks[3])
+                marks.append(_NONE)
+        return _fingerprint(*marks)
 
     def has(self, session_id: str) -> bool:
         """Whether a session exists and is not in the trash."""
@@ -103,14 +104,22 @@ class SessionDirectory:
             older, _ = _scan(self._layout.older_sessions)
         except OSError:
             older = {}  # what another program left does not keep ours from being listed
-        marks = {name: (*mark, *journals.pop(name, _NONE)) for name, mark in files.items()}
+        marks = {
+            name: _fingerprint(mark, journals.pop(name, _NONE)) for name, mark in files.items()
+        }
         for name, mark in journals.items():
-            marks[name] = (*older.pop(name, _NONE), *mark)
+            marks[name] = _fingerprint(older.pop(name, _NONE), mark)
         for name, mark in older.items():
             marks.setdefault(name, (*mark, *_NONE))
         for name in self._trash.ids():
             marks.pop(name, None)
         return marks
+
+
+def _fingerprint(file: Mark, journal: Mark) -> Fingerprint:
+    """Leave out an empty journal beside a session file: opening the session makes it, and whoever
+    saw a change in that would read the whole session again."""
+    return (*file, *(_NONE if file != _NONE and not journal[0] else journal))
 
 
 def _is_unbegun(marks: Fingerprint) -> bool:

@@ -18,7 +18,7 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.store_layout import FILE_MODE
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 6
 BUSY_MILLISECONDS = 250
 """Short, because recording waits in the same thread: better no row than a late record."""
 

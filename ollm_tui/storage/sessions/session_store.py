@@ -23,6 +23,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.cipher import NO_KEY, CannotOpenError, Cipher, Plain, record_place
 from ollm_tui.storage.files.side_files import SideFiles
+from ollm_tui.storage.sessions.arrivals import Arrivals
 from ollm_tui.storage.sessions.directory import SessionDirectory, file_time
 from ollm_tui.storage.sessions.journal import Entry, RecordsRead, read_records
 from ollm_tui.storage.sessions.session_end import read_end
@@ -141,7 +142,7 @@ class SessionStore:
             if found.state.header.journal_seq != last_seq:
                 raise SessionBusy(
                     "another ollm has written this session in the meantime",
-                    "copy what you need: this part exists only here",
+                    "copy what you need: this part exists only in this window",
                 )
 
         return self._writer(session_id, take_over), loaded
@@ -166,7 +167,7 @@ class SessionStore:
             raise SessionTooLarge(
                 f"session {session_id} is too large to open: {short_size(size)}, "
                 f"and sessions.maxMegabytes is {self._most_megabytes}",
-                f"ollm sessions fork {session_id} goes on from its end",
+                f"ollm sessions fork {session_id} continues from its end",
             )
 
     def _writer(
@@ -179,13 +180,31 @@ class SessionStore:
 
     def _take_over(self, writer: SessionWriter, session_id: str) -> LoadedSession:
         """Read a session that has just been locked, and put damaged bytes aside."""
+        # Held until they are in the file: what is added meanwhile must not be removed.
+        arrivals = self.arrivals(session_id).hold()
+        try:
+            loaded = self._locked(writer, session_id, has_arrivals=arrivals is not None)
+            if arrivals:
+                arrivals.remove()
+        finally:
+            if arrivals:
+                arrivals.close()
+        return loaded
+
+    def arrivals(self, session_id: str) -> Arrivals:
+        """Return the records of other machines that wait beside a session."""
+        return Arrivals(self.layout, session_id, self._cipher)
+
+    def _locked(
+        self, writer: SessionWriter, session_id: str, *, has_arrivals: bool
+    ) -> LoadedSession:
         # Read only now: until it was locked another process may have written it.
         loaded = self.load(session_id)
         if not writer.holds_lock:
             raise SessionBusy("another ollm is moving this session", "try again in a moment")
         _refuse_read_only(loaded)
         writer.older = loaded.older
-        if loaded.torn:
+        if loaded.torn or has_arrivals:
             writer.quarantine(loaded.torn)
             writer.fold(loaded.state.session())
         return loaded
@@ -207,14 +226,20 @@ class SessionStore:
         state, newer = _replay(parsed.session if parsed else None, journal.entries)
         if state is None:
             if journal.breaks_off_at_once and not problem:
-                raise SessionNotFound(f"session {session_id} never began", "ollm sessions list")
+                raise SessionNotFound(f"session {session_id} has no content", "ollm sessions list")
             raise _damaged(session_id, problem or "its journal has no beginning")
         # A copied journal is another session: the name decides.
         state.header = replace(state.header, session_id=session_id)
+        for record in self.arrivals(session_id).read():
+            try:
+                # They have no number in the journal of this session.
+                state.apply(record, state.header.journal_seq)
+            except CannotDecode:
+                continue
         journal = journal.after(parsed.session.journal_seq if parsed else 0)
         return LoadedSession(
             state,
-            problems=_problems(parsed, problem, journal),
+            problems=(*_problems(parsed, problem, journal), *_not_arrived(state)),
             read_only=problem or ("it was written by a newer version of ollm" if newer else None),
             damaged=problem is not None,
             older=parsed is not None and parsed.older,
@@ -274,20 +299,33 @@ def _problems(
     return tuple(problems)
 
 
+def _not_arrived(state: SessionState) -> tuple[str, ...]:
+    """Say of each other machine how many of its records are missing."""
+    return tuple(
+        f"{counted(line.missing, 'record')} of {line.name} {_have(line.missing)} not arrived yet"
+        for line in state.header.machines
+        if line.missing
+    )
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
 def _refuse_read_only(loaded: LoadedSession) -> None:
     if loaded.read_only:
         raise SessionReadOnly(
-            f"session {loaded.state.header.session_id} can only be read: {loaded.read_only}",
-            "continue in a copy with: ollm sessions fork ID",
+            f"session {loaded.state.header.session_id} is read-only: {loaded.read_only}",
+            "continue in a copy: ollm sessions fork ID",
         )
 
 
 def _damaged(session_id: str, problem: str) -> SessionDamaged:
-    hint = f"nothing was changed; ollm doctor --repair {session_id} saves what can be saved"
+    hint = f"nothing changed; ollm doctor --repair {session_id} recovers what it can"
     if problem == NO_KEY:
         hint = "set retention.encryptAtRest: true and give the passphrase"
-    return SessionDamaged(f"session {session_id} cannot be read: {problem}", hint)
+    return SessionDamaged(f"cannot read session {session_id}: {problem}", hint)
 
 
 def _not_found(session_id: str) -> SessionNotFound:
-    return SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+    return SessionNotFound(f"no session {session_id}", "ollm sessions list")

@@ -35,7 +35,7 @@ class SessionTail:
     def __init__(self, store: SessionStore, session_id: str) -> None:
         self._store = store
         self._id = session_id
-        self._marks: tuple[Mark | None, Mark | None] | None = None
+        self._marks: tuple[Mark | None, Mark | None, Mark | None] | None = None
         self._offset = 0
         self._seq = 0
 
@@ -47,10 +47,11 @@ class SessionTail:
         before, layout = self._marks, self._store.layout
         # Taken before reading: what changes meanwhile is seen twice, never missed.
         file, journal = _mark(layout.session(self._id)), _mark(layout.journal(self._id))
-        self._marks = (file, journal)
+        arrived = _mark(layout.arrivals(self._id))
+        self._marks = (file, journal, arrived)
         if self._marks == before:
             return None
-        if before is None or before[0] != file or journal is None:
+        if before is None or journal is None or (before[0], before[2]) != (file, arrived):
             return self._whole(is_held=journal is not None)
         if before[1] is None or before[1][0] != journal[0] or journal[1] < self._offset:
             self._offset = 0  # it is another one, was folded, or a failed write was taken back

@@ -90,11 +90,11 @@ class Trash:
         with self._moving(self._wait_seconds):
             if not is_valid_name(session_id) or not entry.is_dir():
                 raise SessionNotFound(
-                    f"there is no session {session_id} in the trash", "ollm sessions trash list"
+                    f"no session {session_id} in the trash", "ollm sessions trash list"
                 )
             if self._is_taken(session_id):
                 raise StoreError(
-                    f"session {session_id} exists already", "move the one that is there away"
+                    f"session {session_id} already exists", "move the existing one away"
                 )
             restoring = entry.rename(entry.with_name(session_id + _RESTORING))
             sync_directory(self._layout.trash)

@@ -87,7 +87,7 @@ class SnapshotMap:
         layout = self._layout
         places = (layout.snapshots, layout.older_snapshots, layout.older_sessions)
         for number, place in enumerate(places):
-            for name, changed in _folders_in(place):
+            for name, changed in folders_in(place):
                 found.setdefault(name, [0] * len(places))[number] = changed
         return {name: tuple(times) for name, times in found.items()}
 
@@ -127,7 +127,7 @@ def _sizes_in(folder: Path) -> dict[str, int]:
         return {}
 
 
-def _folders_in(place: Path) -> Iterator[tuple[str, int]]:
+def folders_in(place: Path) -> Iterator[tuple[str, int]]:
     """Yield the sessions with a folder of snapshots in a place, and when it changed."""
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

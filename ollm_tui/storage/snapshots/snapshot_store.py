@@ -67,6 +67,7 @@ class SnapshotStore:
         make_directory(folder)
         path = folder / file_name(snapshot.id)
         size = write_snapshot(path, snapshot, self._cipher, self._written)
+        self._tell()
         return summary_of(snapshot, size)
 
     def read(
@@ -85,9 +86,13 @@ class SnapshotStore:
         except (OSError, CannotOpenError, CannotDecode) as error:
             reason = _reason(error)
             raise StoreError(
-                f"snapshot {snapshot_id} cannot be read: {reason}",
-                "nothing was changed; the others and the session are not affected",
+                f"cannot read snapshot {snapshot_id}: {reason}",
+                "nothing changed; the session and other snapshots are fine",
             ) from error
+
+    def has(self, session_id: str, snapshot_id: str) -> bool:
+        """Whether there is a snapshot of that id."""
+        return snapshot_id in self._find(session_id)
 
     def summaries(self, session_id: str) -> list[SnapshotSummary]:
         """Return the snapshots of a session, newest first; those that cannot be read say why."""
@@ -130,6 +135,7 @@ class SnapshotStore:
             except (OSError, StoreError):
                 continue
             gone.append(snapshot_id)
+        self._tell()
         return gone
 
     def put_aside(self, session_id: str, snapshot_id: str) -> None:
@@ -138,6 +144,7 @@ class SnapshotStore:
         aside = path.parent.parent / ASIDE
         make_directory(aside)
         _move(path, aside / path.name)
+        self._tell()
         self.refresh(session_id)
 
     def put_back(self, session_id: str, snapshot_id: str) -> None:
@@ -147,9 +154,10 @@ class SnapshotStore:
             if os.path.lexists(aside):
                 make_directory(folder)
                 _move(aside, folder / aside.name)
+                self._tell()
                 self.refresh(session_id)
                 return
-        raise StoreError(f"snapshot {snapshot_id} is gone for good", "ollm snapshots list")
+        raise StoreError(f"snapshot {snapshot_id} is permanently deleted", "ollm snapshots list")
 
     def aside(self) -> Iterator[tuple[SnapshotSummary, str]]:
         """Yield every snapshot that was put aside, and when."""
@@ -236,7 +244,14 @@ class SnapshotStore:
                 path = folder / file_name(snapshot_id)
                 if os.path.lexists(path):
                     return path
-        raise StoreError(f"there is no snapshot {snapshot_id}", "ollm snapshots list")
+        raise StoreError(f"no snapshot {snapshot_id}", "ollm snapshots list")
+
+    def _tell(self) -> None:
+        """Let the time of the folder of all snapshots tell that one of them changed."""
+        try:
+            os.utime(self._layout.snapshots)
+        except OSError:
+            pass  # those of an earlier program are elsewhere
 
     def _folder(self, session_id: str) -> Path:
         return self._folders_of(session_id)[0]
@@ -300,13 +315,13 @@ class SnapshotMemory:
     def put_back(self, session_id: str, snapshot_id: str) -> None:
         """Restore a deleted snapshot. StoreError if it is gone for good."""
         if snapshot_id not in self._aside:
-            raise StoreError(f"snapshot {snapshot_id} is gone for good", "take another one")
+            raise StoreError(f"snapshot {snapshot_id} is permanently deleted", "take another one")
         self._kept[snapshot_id] = self._aside.pop(snapshot_id)
 
     def _of(self, session_id: str, snapshot_id: str) -> ContextSnapshot:
         snapshot = self._kept.get(snapshot_id)
         if snapshot is None or snapshot.session_id != session_id:
-            raise StoreError(f"there is no snapshot {snapshot_id}", "/snapshot takes one")
+            raise StoreError(f"no snapshot {snapshot_id}", "/snapshot takes one")
         return snapshot
 
 

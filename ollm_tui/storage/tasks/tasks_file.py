@@ -53,7 +53,7 @@ class TasksFile:
     def update(self, task_id: str, status: str, notes: str, actor: str) -> Task:
         """Give a task another status. UsageError if there is no such task or status."""
         if status not in STATUSES:
-            raise UsageError(f"there is no status {clean(status)!r}", ", ".join(STATUSES))
+            raise UsageError(f"no status {clean(status)!r}", ", ".join(STATUSES))
         tree = self._read()
         for each in _numbered(tree):
             if each["id"] == task_id:
@@ -66,7 +66,7 @@ class TasksFile:
                 ]
                 self._write(tree)
                 return _task(each)
-        raise UsageError(f"there is no task {clean(task_id)!r}", "/task list shows them")
+        raise UsageError(f"no task {clean(task_id)!r}", "/task list shows them")
 
     def _read(self) -> dict[str, Any]:
         import yaml
@@ -75,9 +75,11 @@ class TasksFile:
             file = Beneath(self._root).read(FILE, LARGEST_BYTES)
             tree: object = yaml.safe_load((file.data or b"") if file else b"")
         except OSError as error:
-            raise StoreError(f"{FILE} cannot be read: {error.strerror}", "look at it") from error
+            raise StoreError(
+                f"{FILE} cannot be read: {error.strerror}", "check the file"
+            ) from error
         except (yaml.YAMLError, RecursionError, UnicodeDecodeError) as error:
-            raise StoreError(f"{FILE} is no YAML that can be read", "look at it") from error
+            raise StoreError(f"{FILE} is not valid YAML", "check the file") from error
         return cast(dict[str, Any], tree) if isinstance(tree, dict) else {}
 
     def _write(self, tree: dict[str, Any]) -> None:
@@ -88,7 +90,7 @@ class TasksFile:
             Beneath(self._root).write(FILE, text.encode(), None)
         except OSError as error:
             raise StoreError(
-                f"{FILE} cannot be written: {error.strerror}", "free some space"
+                f"{FILE} cannot be written: {error.strerror}", "free disk space"
             ) from error
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import ToolSpec
@@ -38,7 +39,7 @@ class AddedTool:
                 text = await self._host.text(self._extension, self._tool.run, dict(args))
             except ExtensionFailed as error:
                 raise ToolError(f"the extension {self._extension} failed: {error}") from error
-            return ToolOutcome(text or "[no output]", summary=f"{text.count(chr(10)) + 1} lines")
+            return ToolOutcome(text or "[no output]", summary=counted(text.count("\n") + 1, "line"))
 
         action = Action(
             effect=self._tool.policy,

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ollm_tui.core.counts import counted
 from ollm_tui.core.provider import ToolSpec
 from ollm_tui.core.tool import Action, PlannedCall, Tell, Tool, ToolOutcome
 from ollm_tui.services.mcp.mcp_servers import McpServers
@@ -40,7 +41,7 @@ class McpTool:
             return ToolOutcome(
                 answer.text or "[no output]",
                 is_error=answer.is_error,
-                summary="failed" if answer.is_error else f"{lines} lines",
+                summary="failed" if answer.is_error else counted(lines, "line"),
             )
 
         action = Action(

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.task import TaskBoard
@@ -190,7 +191,7 @@ def _sections(board: TaskBoard) -> Iterator[str]:
 def _reading(subject: str, read: Callable[[], str]) -> PlannedCall:
     async def work(_tell: Tell) -> ToolOutcome:
         text = await _in_thread(read)
-        return ToolOutcome(text, changed=False, summary=f"{text.count(chr(10)) + 1} lines")
+        return ToolOutcome(text, changed=False, summary=counted(text.count("\n") + 1, "line"))
 
     return Planned(Action(effect="none", title="read", subject=subject), work)
 

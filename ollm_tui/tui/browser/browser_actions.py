@@ -17,7 +17,15 @@ from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_preview import MessageAction
 from ollm_tui.tui.browser.session_tree import BrowserAction
-from ollm_tui.tui.browser.words import EXPORT, MARKED, TAGS
+from ollm_tui.tui.browser.words import (
+    CHOOSE_OR_MARK,
+    EXPORT,
+    IS_CURRENT,
+    MARK_ANOTHER_LINE_WITH_M,
+    MARKED,
+    NO_MESSAGES_HERE_YET,
+    TAGS,
+)
 from ollm_tui.tui.chat.chat_points import end_before_turn, end_of_turn
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.terminal.clipboard import copy
@@ -61,7 +69,7 @@ class BrowserActions:
         if action == "graft":
             browser.beside.bring(chosen, session_id)
             brought = counted(len(chosen), "message")
-            browser.say(f"{brought} brought into the prompt · Esc, Esc goes there")
+            browser.say(f"Attached {brought} to the prompt · Esc Esc goes there")
             return
         try:
             end = (end_before_turn if action == "before" else end_of_turn)(said, chosen[0].id)
@@ -78,7 +86,7 @@ class BrowserActions:
     def _mark(self, point: Point) -> None:
         browser = self._browser
         browser.marked = None if browser.marked == point else point
-        browser.say(MARKED if browser.marked else "no longer marked")
+        browser.say(MARKED if browser.marked else "Unmarked")
 
     async def _compare(self, point: Point) -> None:
         """Show what differs from the marked point, or from the present if none is marked."""
@@ -106,21 +114,21 @@ class BrowserActions:
         """
         browser, is_now = self._browser, not (point.snapshot or point.message)
         if is_now and point.session_id == browser.current:
-            hint = "choose a snapshot or a branch, or mark another line with m"
-            raise UsageError("that is the present itself", hint)
+            hint = CHOOSE_OR_MARK
+            raise UsageError(IS_CURRENT, hint)
         is_there = not browser.session_tree.is_gone
         if not is_now and is_there and point.session_id != browser.current:
             return await self._side(Point(point.session_id))
         now = browser.beside.now()
         if now is None:
-            raise UsageError("nothing was said here yet", "mark another line with m")
+            raise UsageError(NO_MESSAGES_HERE_YET, MARK_ANOTHER_LINE_WITH_M)
         budget = browser.actions.workspace.points.budget(now)
         return DiffSide.of(now, budget, is_snapshot=False)._replace(name="now")
 
     async def _copy_id(self, point: Point) -> None:
         which = "snapshot" if point.snapshot else "message" if point.message else "session"
         where = await copy(self._browser.app, point.snapshot or point.message or point.session_id)
-        self._browser.say(f"id of the {which} {where}")
+        self._browser.say(f"{which.capitalize()} id {where}")
 
     async def _export(self, point: Point, name: str) -> None:
         points = self._browser.actions.workspace.points
@@ -132,7 +140,7 @@ class BrowserActions:
             session, branch = state.session(), state.branch(point.message or None)
         keeps_outputs = self._browser.app.loaded.settings.retention.store_tool_outputs
         file = await export_to(name, session, branch, keeps_outputs=keeps_outputs)
-        self._browser.say(f"exported to {visible(str(file))}")
+        self._browser.say(f"Exported to {visible(str(file))}")
 
     async def _tag(self, point: Point, text: str, before: tuple[str, ...]) -> None:
         actions = self._browser.actions

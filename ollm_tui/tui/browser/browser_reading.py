@@ -62,6 +62,9 @@ class BrowserReading:
         browser = self._browser
         await self._show_known()
         await self._show_sessions(None)
+        if self._overview:  # its links were named by the sessions known so far
+            self._point = None
+            self.look_at(browser.session_tree.point)
         current = browser.current
         if current in self._ids:
             browser.session_tree.open_up(current)
@@ -134,7 +137,7 @@ class BrowserReading:
             points = self._browser.actions.workspace.points
             context = await self._seen(points.at(point, overview.state))
         except OllmError as error:
-            preview.show_problem(f"{error.message}\n{error.hint}".strip())
+            preview.show_problem(error.lines)
             return
         self._show(point, overview, context)
 

@@ -16,8 +16,23 @@ from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.services.export.export_file import export_to
 from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.session_actions import SessionActions
+from ollm_tui.tui.browser.session_name import named_session
 from ollm_tui.tui.browser.sidebar import ChatSidebar
-from ollm_tui.tui.browser.words import snapshot_name
+from ollm_tui.tui.browser.title_making import AUTO, TITLE, make_title
+from ollm_tui.tui.browser.words import (
+    ALT_UP_SELECTS_ONE,
+    ASK_THE_DOCTOR,
+    ASKING_FOR_A_TITLE,
+    EXPORT_INSTEAD,
+    IS_EPHEMERAL,
+    NO_MESSAGE_SELECTED,
+    NOTHING_TO_EXPORT_YET,
+    NOTHING_TO_SAVE_YET,
+    RESTORE_LISTS_ALL,
+    SEND_FIRST,
+    TITLE_OF_THIS_SESSION,
+    snapshot_name,
+)
 from ollm_tui.tui.chat.chat_points import ChatPoints, end_before_turn, end_of_turn
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.question import Question
@@ -47,7 +62,7 @@ async def clear(chat: ChatPort, _argument: str) -> None:
     left = chat.opened
     await new(chat, "")
     if left and len(left.state) and left.is_kept:
-        kept = f"The last session is kept · /load {left.session_id[:SHORT_ID]}"
+        kept = f"New session · /load {left.session_id[:SHORT_ID]} reopens the last one"
         chat.screen.call_after_refresh(chat.front().tell, kept)
 
 
@@ -73,15 +88,15 @@ def open_browser(chat: ChatPort, *, at_snapshots: bool = False) -> None:
 
 
 async def load(chat: ChatPort, argument: str) -> None:
-    """Open a session by its id, or choose one."""
+    """Open a session by its id or the words of its title, or choose one."""
     if argument:
-        await chat.open_session(await chat.app.workspace.find(argument))
+        await chat.open_session(await named_session(chat, argument))
     else:
         picker(chat, "")
 
 
 async def sidebar(chat: ChatPort, argument: str) -> None:
-    """Show the sessions beside the stream and go there; again, hide them.
+    """Show the sessions beside the stream and go there; from there, hide them.
 
     `as-before` shows them as they were left: the prompt keeps the focus, and on a narrow
     terminal, where they would stand in the place of the conversation, nothing is shown.
@@ -90,7 +105,10 @@ async def sidebar(chat: ChatPort, argument: str) -> None:
         if not chat.screen.has_class("narrow") and not chat.screen.query(ChatSidebar):
             await _show_sidebar(chat)
         return
-    is_open = await _show_sidebar(chat)
+    is_left_alone = any(
+        pane.display and not pane.has_focus_within for pane in chat.screen.query(ChatSidebar)
+    )
+    is_open = is_left_alone or await _show_sidebar(chat)
     if is_open:
         chat.screen.query_one(ChatSidebar).begin()
     else:
@@ -106,14 +124,19 @@ async def _show_sidebar(chat: ChatPort) -> bool:
         pane.display = False
     pane = chat.screen.query_one(ChatSidebar)
     pane.display = not pane.display
+    pane.set_class(pane.display, "-shown")
     chat.screen.set_class(pane.display, "with-sidebar")
     chat.reload_sidebar()
     return pane.display
 
 
 async def rename(chat: ChatPort, argument: str) -> None:
-    """Give this session another title."""
+    """Give this session another title; --auto has the model make one."""
     conversation = chat.conversation
+    if argument == AUTO:
+        chat.tell(ASKING_FOR_A_TITLE)
+        chat.screen.run_worker(chat.attempt(lambda: make_title(chat)), group=TITLE)
+        return
 
     async def use(title: str | None) -> None:
         if title is not None:
@@ -129,7 +152,7 @@ async def rename(chat: ChatPort, argument: str) -> None:
         await chat.attempt(lambda: use(title))
 
     title = visible(conversation.state.header.title)
-    chat.ask(Question("Title of this session", title, "rename"), attempt)
+    chat.ask(Question(TITLE_OF_THIS_SESSION, title, "rename"), attempt)
 
 
 async def star(chat: ChatPort, _argument: str) -> None:
@@ -137,30 +160,30 @@ async def star(chat: ChatPort, _argument: str) -> None:
     pinned = not chat.conversation.state.header.pinned
     await chat.app.workspace.pin(chat.conversation.session_id, pinned)
     chat.reload_sidebar()
-    kept = " and is kept" if chat.conversation.is_kept else ""
-    chat.tell(f"pinned: stays on top{kept}" if pinned else "no longer pinned")
+    kept = ", never cleaned up" if chat.conversation.is_kept else ""
+    chat.tell(f"Pinned: stays on top{kept}" if pinned else "Unpinned")
 
 
 async def save(chat: ChatPort, _argument: str) -> None:
     """Write everything into the session file, also what could not be written so far."""
     conversation = chat.conversation
     if not len(conversation.state):
-        raise UsageError("there is nothing to save yet", "send a message first")
+        raise UsageError(NOTHING_TO_SAVE_YET, SEND_FIRST)
     if not conversation.is_kept:
-        raise UsageError("an ephemeral session is not kept", "/export writes it into a file")
+        raise UsageError(IS_EPHEMERAL, EXPORT_INSTEAD)
     await conversation.save()
     if conversation.unsaved:
-        raise StoreError(f"{conversation.unsaved} records are still not saved", "ollm doctor")
+        raise StoreError(f"{conversation.unsaved} records still unsaved", ASK_THE_DOCTOR)
     chat.lines.unsaved = ""
     chat.lines.show_saving()
-    chat.tell("everything is in the session file")
+    chat.tell("Saved")
 
 
 async def export(chat: ChatPort, argument: str) -> None:
     """Write the conversation into a file; its ending says in which form."""
     conversation = chat.conversation
     if not len(conversation.state):
-        raise UsageError("there is nothing to export yet", "send a message first")
+        raise UsageError(NOTHING_TO_EXPORT_YET, SEND_FIRST)
     name = argument or file_name(conversation.state.header.title, conversation.session_id)
     state = conversation.state
     keeps_outputs = chat.app.loaded.settings.retention.store_tool_outputs
@@ -172,7 +195,7 @@ async def export(chat: ChatPort, argument: str) -> None:
         keeps_outputs=keeps_outputs,
         further=host.export if host else None,
     )
-    chat.tell(f"exported to {visible(str(file))}")
+    chat.tell(f"Exported to {visible(str(file))}")
 
 
 def file_name(title: str, session_id: str) -> str:
@@ -193,7 +216,7 @@ async def take(chat: ChatPort, argument: str) -> None:
     chat.reload_sidebar()
     key = chat.lines.hints.keys("session.picker")[0]
     name = f" “{visible(taken.name)}”" if taken.name else ""
-    chat.tell(f"snapshot{name} taken: {key} or /restore brings you back here")
+    chat.tell(f"Snapshot{name} taken · {key} or /restore returns here")
 
 
 async def restore(chat: ChatPort, argument: str) -> None:
@@ -220,7 +243,7 @@ async def _go(chat: ChatPort, end: Callable[[Sequence[Message], str], str]) -> N
     ids = {message.id for message in branch}
     chosen = [key for key in chat.transcript.cursor.keys if key in ids]
     if not chosen:
-        raise UsageError("no message is chosen", "Alt+Up moves to one")
+        raise UsageError(NO_MESSAGE_SELECTED, ALT_UP_SELECTS_ONE)
     point = Point(chat.conversation.session_id, message=end(branch, chosen[0]))
     await ChatPoints(chat).go_to(point)
 
@@ -240,8 +263,8 @@ async def _found(chat: ChatPort, words: str) -> Point:
     try:
         return Point(*await chat.app.workspace.snapshots.find(words))
     except StoreError as error:
-        hint = "/restore alone shows all of them"
-        raise UsageError(f"there is no one snapshot {visible(words)!r}", hint) from error
+        hint = RESTORE_LISTS_ALL
+        raise UsageError(f"No single snapshot matches {visible(words)!r}", hint) from error
 
 
 def _is_called(snapshot: SnapshotSummary, words: str) -> bool:

@@ -140,13 +140,19 @@ class SnapshotDiffScreen(ReadingScreen):
     CSS_PATH = "screen.tcss"
     BINDINGS = [
         Binding("escape,q,d", "close", "Close", id="diff.close", tooltip="Back to the list"),
-        Binding("j,down", "scroll(1)", "Down", id="diff.down", tooltip="A line down"),
-        Binding("k,up", "scroll(-1)", "Up", id="diff.up", tooltip="A line up"),
-        Binding("pagedown,space", "page(1)", "Page down", id="diff.page_down", tooltip="On"),
-        Binding("pageup", "page(-1)", "Page up", id="diff.page_up", tooltip="A page back"),
-        Binding("g,home", "edge(0)", "Top", id="diff.top", tooltip="To the top"),
-        Binding("G,end", "edge(1)", "End", id="diff.end", tooltip="To the end"),
-        Binding("n", "next", "Next", id="diff.next", tooltip="To the next difference"),
+        Binding("j,down", "scroll(1)", "Down", id="diff.down", tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "Up", id="diff.up", tooltip="Scroll up"),
+        Binding(
+            "pagedown,space",
+            "page(1)",
+            "Page down",
+            id="diff.page_down",
+            tooltip="Scroll a page down",
+        ),
+        Binding("pageup", "page(-1)", "Page up", id="diff.page_up", tooltip="Scroll a page up"),
+        Binding("g,home", "edge(0)", "Top", id="diff.top", tooltip="Go to the top"),
+        Binding("G,end", "edge(1)", "End", id="diff.end", tooltip="Go to the bottom"),
+        Binding("n", "next", "Next", id="diff.next", tooltip="Next difference"),
     ]
 
     def __init__(self, left: DiffSide, right: DiffSide) -> None:
@@ -156,7 +162,7 @@ class SnapshotDiffScreen(ReadingScreen):
 
     def compose(self) -> ComposeResult:
         """Show a summary, the comparison, and the keys."""
-        title = Content.styled("What differs", "bold $primary")
+        title = Content.styled("Differences", "bold $primary")
         said = (f"   {summary(self._diff)}", "$text-muted")
         yield Static(Content.assemble(title, said), id="heading")
         yield SnapshotDiffPage(self._diff, self._names)
@@ -173,7 +179,7 @@ def diff_lines(diff: ContextDiff, names: tuple[str, str], width: int) -> list[Li
     draw = _two_columns if width >= TWO_COLUMNS else _one_column
     lines += [draw(each, diff, width) for each in diff.messages]
     if not diff.messages:
-        lines.append((Piece("quiet", " Nothing had been said on either side."),))
+        lines.append((Piece("quiet", " No messages on either side."),))
     return lines
 
 
@@ -182,7 +188,7 @@ def summary(diff: ContextDiff) -> str:
     counts = (
         (diff.count("gone"), "only left"),
         (diff.count("added"), "only right"),
-        (diff.count("changed"), "in another form"),
+        (diff.count("changed"), "sent differently"),
     )
     said = [f"{number:,} {words}" for number, words in counts if number]
     same = f"{diff.count('same'):,} the same"

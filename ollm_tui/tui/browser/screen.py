@@ -35,7 +35,9 @@ class BrowserPane(SessionPane):
     """The pane of the browser: it has a tree in place of a list."""
 
     BINDINGS = [
-        Binding("tab", "screen.look", "Look", id="sessions.look_found", tooltip="Its messages"),
+        Binding(
+            "tab", "screen.look", "Preview", id="sessions.look_found", tooltip="Preview messages"
+        ),
     ]
 
     def make_list(self, *, unicode: bool) -> SessionList:
@@ -244,4 +246,4 @@ class SessionBrowser(Screen[None]):
 
     def complain(self, error: OllmError) -> None:
         """Say what did not work, and what to do."""
-        self.say(f"{error.message}: {error.hint}" if error.hint else error.message)
+        self.say(error.line)

@@ -12,7 +12,16 @@ from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_tree import SessionTree
-from ollm_tui.tui.browser.words import UNDO
+from ollm_tui.tui.browser.words import (
+    FORK_MOVED_TO_THE_TRASH,
+    FORKED,
+    NOTHING_TO_UNDO,
+    OLD_NAME_RESTORED,
+    PIN_RESTORED,
+    TAGS_RESTORED,
+    UNDO,
+    WHERE_THE_TRASH_IS,
+)
 
 LONGEST_QUOTE = 40
 """Characters of a title that are quoted at most."""
@@ -72,8 +81,8 @@ class SessionActions:
         workspace, session_id = self.workspace, point.session_id
         tags = clean(text).replace(",", " ").replace("#", " ").split()
         await workspace.tag(session_id, tags)
-        self._note("the tags are as before", point, lambda: workspace.tag(session_id, before))
-        return Done(f"tagged {' '.join(tags)} · {UNDO}" if tags else f"no tags now · {UNDO}")
+        self._note(TAGS_RESTORED, point, lambda: workspace.tag(session_id, before))
+        return Done(f"Tagged {' '.join(tags)} · {UNDO}" if tags else f"Tags removed · {UNDO}")
 
     async def _rename(self, point: Point, title: str, before: str) -> Done:
         async def rename(name: str) -> None:
@@ -83,8 +92,8 @@ class SessionActions:
                 await self.workspace.rename(point.session_id, name)
 
         await rename(title)
-        self._note("it is called as before", point, lambda: rename(before))
-        return Done(f"renamed · {UNDO}")
+        self._note(OLD_NAME_RESTORED, point, lambda: rename(before))
+        return Done(f"Renamed · {UNDO}")
 
     async def _pin(self, point: Point, pinned: bool) -> Done:
         async def pin(is_pinned: bool) -> None:
@@ -94,9 +103,13 @@ class SessionActions:
                 await self.workspace.pin(point.session_id, is_pinned)
 
         await pin(pinned)
-        self._note("the pin is as before", point, lambda: pin(not pinned))
-        kept = "pinned: is kept" if point.snapshot else "pinned: stays on top and is kept"
-        return Done(kept if pinned else "no longer pinned")
+        self._note(PIN_RESTORED, point, lambda: pin(not pinned))
+        kept = (
+            "Pinned: never cleaned up"
+            if point.snapshot
+            else "Pinned: stays on top, never cleaned up"
+        )
+        return Done(kept if pinned else "Unpinned")
 
     async def _delete(self, point: Point, title: str) -> Done:
         snapshots = self.workspace.snapshots
@@ -111,26 +124,26 @@ class SessionActions:
             await snapshots.delete(*point[:2])
         else:
             await self.workspace.discard(point.session_id)
-        self._note(f"brought back {_quoted(title)}", point, bring_back)
-        return Done(f"deleted {_quoted(title)} · {UNDO}")
+        self._note(f"Restored {_quoted(title)}", point, bring_back)
+        return Done(f"Deleted {_quoted(title)} · {UNDO}")
 
     async def _fork(self, point: Point) -> Done:
         copy = await self.workspace.points.fork(point)
-        self._note("the fork is in the trash", point, lambda: self.workspace.discard(copy))
-        return Done("forked: the copy is a session of its own · Enter opens it", Point(copy))
+        self._note(FORK_MOVED_TO_THE_TRASH, point, lambda: self.workspace.discard(copy))
+        return Done(FORKED, Point(copy))
 
     async def _archive(self, point: Point, archived: bool) -> Done:
         workspace, session_id = self.workspace, point.session_id
         await workspace.archive(session_id, archived)
-        back = "back where it was"
+        back = "Undone"
         self._note(back, point, lambda: workspace.archive(session_id, not archived))
-        words = "archived: at the end of the list" if archived else "no longer archived"
+        words = "Archived" if archived else "Unarchived"
         return Done(f"{words} · {UNDO}", point)
 
     async def _undo(self) -> Done:
         """Undo the last action. UsageError if there is none."""
         if not self._ways_back:
-            raise UsageError("there is nothing to undo", "ollm sessions trash list shows more")
+            raise UsageError(NOTHING_TO_UNDO, WHERE_THE_TRASH_IS)
         last = self._ways_back[-1]
         await last.action()
         # Only after it succeeded: what failed can be tried again.

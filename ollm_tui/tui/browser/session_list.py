@@ -19,7 +19,16 @@ from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside, point_of
-from ollm_tui.tui.browser.words import DAMAGED, MONTHS, NO_SESSIONS, OPENED, PINNED, snapshot_name
+from ollm_tui.tui.browser.words import (
+    DAMAGED,
+    MONTHS,
+    NO_SESSIONS,
+    OPENED,
+    PINNED,
+    snapshot_name,
+    went_on,
+)
+from ollm_tui.tui.conversations.standing import LOOKS, Standing
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
 SHORT_ID = 8
@@ -33,16 +42,20 @@ class SessionList(ChoiceList):
     """
 
     BINDINGS = [
-        Binding("up", "up", "Up", id="sessions.up", tooltip="One line up", show=False),
-        Binding("enter", "choose", "Open", id="sessions.open", tooltip="Open it, or go back to it"),
-        Binding("n", "new", "New", id="sessions.new", tooltip="Begin a new session"),
-        Binding("r", "rename", "Rename", id="sessions.rename", tooltip="Give it another name"),
-        Binding("p", "pin", "Pin", id="sessions.pin", tooltip="Keep it, or no longer"),
-        Binding("f", "fork", "Fork", id="sessions.fork", tooltip="Copy it into a new session"),
+        Binding("up", "up", "Up", id="sessions.up", tooltip="Previous line", show=False),
+        Binding("enter", "choose", "Open", id="sessions.open", tooltip="Open or restore"),
+        Binding("n", "new", "New", id="sessions.new", tooltip="New session"),
+        Binding("r", "rename", "Rename", id="sessions.rename", tooltip="Rename"),
+        Binding("p", "pin", "Pin", id="sessions.pin", tooltip="Pin or unpin"),
+        Binding("f", "fork", "Fork", id="sessions.fork", tooltip="Fork into a new session"),
         Binding(
-            "delete,backspace", "delete", "Delete", id="sessions.delete", tooltip="To the trash"
+            "delete,backspace",
+            "delete",
+            "Delete",
+            id="sessions.delete",
+            tooltip="Move to the trash",
         ),
-        Binding("u", "undo", "Undo", id="sessions.undo", tooltip="Take back what was done last"),
+        Binding("u", "undo", "Undo", id="sessions.undo", tooltip="Undo the last change"),
     ]
 
     @dataclass
@@ -117,16 +130,28 @@ class SessionList(ChoiceList):
         current: str | None = None,
         highlight: str | None = None,
         snapshots: Sequence[SnapshotSummary] = (),
+        standings: Sequence[Standing] = (),
     ) -> None:
         """Show sessions, given the latest first; the filter and the highlight stay.
 
         The first time the current one is highlighted. The snapshots are those of the current
-        one, the newest first.
+        one, the newest first; `standings` tell of those that are open.
         """
         self._sessions = {summary.session_id: summary for summary in summaries}
         self.empty = NO_SESSIONS
         first = None if self.highlighted else current
-        self._show_lines(session_choices(summaries, current), snapshots, highlight or first)
+        lines = session_choices(summaries, current)
+        self._show_lines(self._with_states(lines, standings), snapshots, highlight or first)
+
+    def _with_states(self, lines: Sequence[Choice], standings: Sequence[Standing]) -> list[Choice]:
+        """Return the lines with what goes on in those that are open, in the place of the age."""
+        looks = {each.session_id: LOOKS[each.state] for each in standings}
+        return [
+            line._replace(note=look.word, mark=look.glyph if self._unicode else look.ascii)
+            if (look := looks.get(line.key)) and look.word
+            else line
+            for line in lines
+        ]
 
     @property
     def point(self) -> Point | None:
@@ -303,9 +328,10 @@ def _line(summary: SessionSummary, current: str | None, age: Callable[[str], str
     elif summary.pinned:
         mark = PINNED
     project = (summary.project or "").rpartition("/")[2]
+    title = clean(summary.title) or UNTITLED
     return Choice(
         summary.session_id,
-        clean(summary.title) or UNTITLED,
+        f"{title} · {went_on(summary)}" if summary.went_on else title,
         age(summary.last_activity),
         mark,
         words=" ".join((summary.session_id[:SHORT_ID], summary.model, project, *summary.tags)),

@@ -18,7 +18,8 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.tui.browser.session_list import SessionList
-from ollm_tui.tui.browser.words import LIST_KEYS
+from ollm_tui.tui.browser.words import LIST_KEYS, NEW_TITLE, TYPE_TO_FIND
+from ollm_tui.tui.conversations.standing import Standing
 from ollm_tui.tui.kit.line_input import LineInput
 
 SCROLLING = ("scroll_up", "scroll_down", "page_up", "page_down")
@@ -30,7 +31,7 @@ class FindLine(LineInput):
 
     BINDINGS = [
         Binding(
-            "enter", "submit", "Open", id="sessions.open_found", tooltip="Open what is highlighted"
+            "enter", "submit", "Open", id="sessions.open_found", tooltip="Open the selected one"
         ),
     ]
 
@@ -47,7 +48,7 @@ class RenameLine(LineInput):
     """The line for another title of a session, or another name of a snapshot."""
 
     BINDINGS = [
-        Binding("enter", "submit", "Keep", id="sessions.keep_title", tooltip="Take this title"),
+        Binding("enter", "submit", "Save", id="sessions.keep_title", tooltip="Save the title"),
     ]
 
 
@@ -81,12 +82,12 @@ class SessionPane(Vertical):
     }
     """
     BINDINGS = [
-        Binding("down", "enter(0)", "List", id="sessions.list", tooltip="Down to the list"),
-        Binding("up", "enter(-1)", id="sessions.list_up", tooltip="The line above", show=False),
+        Binding("down", "enter(0)", "List", id="sessions.list", tooltip="Go to the list"),
+        Binding("up", "enter(-1)", id="sessions.list_up", tooltip="Previous line", show=False),
         Binding("pagedown", "page(1)", id="sessions.page_down", tooltip="A page down", show=False),
         Binding("pageup", "page(-1)", id="sessions.page_up", tooltip="A page up", show=False),
-        Binding("slash", "find", "Find", id="sessions.find", tooltip="Find a session by words"),
-        Binding("escape", "leave_line", "Back", id="sessions.back", tooltip="Leave this line"),
+        Binding("slash", "find", "Find", id="sessions.find", tooltip="Filter sessions"),
+        Binding("escape", "leave_line", "Back", id="sessions.back", tooltip="Leave the field"),
     ]
 
     @dataclass
@@ -106,14 +107,14 @@ class SessionPane(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out the find line, the list and the rename line."""
         with Horizontal(classes="find"):
-            yield FindLine(placeholder="Type to find")
+            yield FindLine(placeholder=TYPE_TO_FIND)
             yield Static(classes="count", markup=False)
         sessions = self.make_list(unicode=self._unicode)
         sessions.above = self.action_find if self._always_finding else None
         yield sessions
         with Horizontal(classes="title"):
             yield Static("Title", markup=False)
-            yield RenameLine(placeholder="Another title")
+            yield RenameLine(placeholder=NEW_TITLE)
 
     def make_list(self, *, unicode: bool) -> SessionList:
         """Return the list of this pane; a subclass may have another one."""
@@ -138,12 +139,13 @@ class SessionPane(Vertical):
         current: str | None = None,
         highlight: str | None = None,
         snapshots: Sequence[SnapshotSummary] = (),
+        standings: Sequence[Standing] = (),
     ) -> None:
         """Show sessions, given the latest first; words to find by and the highlight stay.
 
-        The snapshots are those of the current one.
+        The snapshots are those of the current one; `standings` tell of those that are open.
         """
-        self.session_list.show_sessions(summaries, current, highlight, snapshots)
+        self.session_list.show_sessions(summaries, current, highlight, snapshots, standings)
         self.show_total(f"{len(summaries):,}")
 
     def show_total(self, total: str) -> None:

@@ -70,16 +70,44 @@ class PreviewStream(Transcript):
 
     BINDINGS = [
         Binding(
-            "enter,b", "ask('back')", "Back to here", id="sessions.back_to", tooltip="End after it"
+            "enter,b",
+            "ask('back')",
+            "Rewind here",
+            id="sessions.back_to",
+            tooltip="Rewind to this message",
         ),
-        Binding("B", "ask('before')", "Before it", id="sessions.before", tooltip="End before it"),
-        Binding("g", "ask('graft')", "Bring", id="sessions.graft", tooltip="Into the prompt"),
-        Binding("f", "ask('fork')", "Fork", id="sessions.fork_here", tooltip="A new session"),
-        Binding("k,up", "step(-1)", "Up", id="sessions.message_up", tooltip="The message above"),
-        Binding("j,down", "step(1)", "Down", id="sessions.message_down", tooltip="That below"),
-        Binding("K,shift+up", "extend(-1)", "Mark", id="sessions.extend_up", tooltip="Upwards"),
-        Binding("J,shift+down", "extend(1)", "Mark", id="sessions.extend_down", tooltip="Down"),
-        Binding("space", "unfold", "Open", id="sessions.unfold", tooltip="What is folded"),
+        Binding(
+            "B",
+            "ask('before')",
+            "Rewind before",
+            id="sessions.before",
+            tooltip="Rewind to before this message",
+        ),
+        Binding(
+            "g",
+            "ask('graft')",
+            "Attach",
+            id="sessions.graft",
+            tooltip="Attach to your next message",
+        ),
+        Binding("f", "ask('fork')", "Fork", id="sessions.fork_here", tooltip="Fork from here"),
+        Binding("k,up", "step(-1)", "Up", id="sessions.message_up", tooltip="Previous message"),
+        Binding("j,down", "step(1)", "Down", id="sessions.message_down", tooltip="Next message"),
+        Binding(
+            "K,shift+up",
+            "extend(-1)",
+            "Mark",
+            id="sessions.extend_up",
+            tooltip="Extend selection up",
+        ),
+        Binding(
+            "J,shift+down",
+            "extend(1)",
+            "Mark",
+            id="sessions.extend_down",
+            tooltip="Extend selection down",
+        ),
+        Binding("space", "unfold", "Open", id="sessions.unfold", tooltip="Expand or collapse"),
         Binding("tab,escape", "leave", "List", id="sessions.leave", tooltip="Back to the list"),
     ]
 

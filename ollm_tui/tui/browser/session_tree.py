@@ -34,6 +34,8 @@ from ollm_tui.tui.kit.choice_list import Choice
 
 OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
 """Actions that need a session that still exists."""
+MACHINE_CHARACTERS = 12
+"""Of the name of a machine, in the line of a session."""
 BrowserAction = Literal["compare", "mark", "export", "copy_id", "tag"]
 
 
@@ -51,29 +53,29 @@ class SessionTree(SessionList):
     """
 
     BINDINGS = [
-        Binding("right", "expand", "Open up", id="sessions.expand", tooltip="Show its snapshots"),
-        Binding("left", "collapse", "Close up", id="sessions.collapse", tooltip="Hide them"),
-        Binding("d", "ask('compare')", "Diff", id="sessions.diff", tooltip="Compare it with now"),
-        Binding("m", "ask('mark')", "Mark", id="sessions.mark", tooltip="To compare another with"),
-        Binding("x", "ask('export')", "Export", id="sessions.export", tooltip="Into a file"),
-        Binding("y", "ask('copy_id')", "Copy id", id="sessions.copy_id", tooltip="Copy its id"),
-        Binding("t", "ask('tag')", "Tags", id="sessions.tags", tooltip="Give the session tags"),
-        Binding("a", "archive", "Archive", id="sessions.archive", tooltip="To the end of the list"),
+        Binding("right", "expand", "Expand", id="sessions.expand", tooltip="Show snapshots"),
+        Binding("left", "collapse", "Collapse", id="sessions.collapse", tooltip="Hide snapshots"),
+        Binding("d", "ask('compare')", "Diff", id="sessions.diff", tooltip="Compare with now"),
+        Binding("m", "ask('mark')", "Mark", id="sessions.mark", tooltip="Mark for comparison"),
+        Binding("x", "ask('export')", "Export", id="sessions.export", tooltip="Export to a file"),
+        Binding("y", "ask('copy_id')", "Copy id", id="sessions.copy_id", tooltip="Copy the id"),
+        Binding("t", "ask('tag')", "Tags", id="sessions.tags", tooltip="Edit tags"),
+        Binding("a", "archive", "Archive", id="sessions.archive", tooltip="Archive or unarchive"),
         Binding(
             "less_than_sign",
             "go_to_part(0)",
-            "Part before",
+            "Previous part",
             id="sessions.part_before",
-            tooltip="The session it continues",
+            tooltip="Previous part",
         ),
         Binding(
             "greater_than_sign",
             "go_to_part(1)",
-            "Part after",
+            "Next part",
             id="sessions.part_after",
-            tooltip="The session in which it goes on",
+            tooltip="Next part",
         ),
-        Binding("tab", "screen.look", "Look", id="sessions.look", tooltip="Read its messages"),
+        Binding("tab", "screen.look", "Preview", id="sessions.look", tooltip="Preview messages"),
     ]
 
     @dataclass
@@ -270,6 +272,8 @@ class SessionTree(SessionList):
         """Return the line of a session with a mark for folding and its number of messages."""
         summary = self._sessions[line.key]
         other = {OPENED: CURRENT, PINNED: PINNED, DAMAGED: DAMAGED}.get(line.mark, " ")
-        count = f"{summary.message_count:,} msg" if summary.message_count else ""
-        note = " · ".join(filter(None, (count, line.note)))
+        what = f"{summary.message_count:,} msg" if summary.message_count else ""
+        if summary.went_on:  # seen also where the words after a long title are cut off
+            what = f"on {clean(summary.went_on)[:MACHINE_CHARACTERS]}"
+        note = " · ".join(filter(None, (what, line.note)))
         return line._replace(mark=f"{FOLDED}{other}", note=note)

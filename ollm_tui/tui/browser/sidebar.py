@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from textual import on, work
 from textual.app import ComposeResult
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.tui.browser.browser_reading import SEEN_FIRST
 from ollm_tui.tui.browser.session_actions import SessionActions, SessionRequest
 from ollm_tui.tui.browser.session_list import SessionList
@@ -26,7 +28,8 @@ class Sidebar(SessionPane):
     DEFAULT_CSS = """
     Sidebar {
         width: 30; height: 1fr; border-right: solid $panel;
-        LiveKeys { padding: 1 1; display: none; }
+        LiveKeys { padding: 1 1 0 1; display: none; height: 2; }
+        &.-told LiveKeys { height: auto; }
         &.-active LiveKeys, &.-told LiveKeys { display: block; }
     }
     .-ascii Sidebar { border-right: ascii $panel; }
@@ -65,6 +68,14 @@ class Sidebar(SessionPane):
         self.set_class(self.has_focus_within, "-active")
 
 
+class Shown(NamedTuple):
+    """What was read for the list."""
+
+    summaries: Sequence[SessionSummary]
+    current: str | None
+    snapshots: Sequence[SnapshotSummary]
+
+
 class ChatSidebar(Sidebar):
     """The sidebar of the chat: reads the sessions and carries out what the list asks for."""
 
@@ -76,6 +87,7 @@ class ChatSidebar(Sidebar):
         self._front = front
         self._actions = actions
         self._was_shown = False
+        self._shown: Shown | None = None
 
     @work(exclusive=True, group="sessions")
     async def reload(self, highlight: str | None = None) -> None:
@@ -105,7 +117,7 @@ class ChatSidebar(Sidebar):
         try:
             done = await self._actions.carry_out(wanted)
         except OllmError as error:
-            self.tell(f"{error.message}: {error.hint}" if error.hint else error.message)
+            self.tell(error.line)
             return
         await self._show(key_of(done.point) if done.point else None)
         self._front().lines.show_facts()
@@ -126,5 +138,14 @@ class ChatSidebar(Sidebar):
         snapshots = await conversation.snapshots.list() if conversation else []
         current = conversation.session_id if conversation else None
         shown = [each for each in summaries if not each.archived or each.session_id == current]
-        self.show_sessions(shown, current, highlight, snapshots)
+        self._shown = Shown(shown, current, snapshots)
         self._was_shown = True
+        self.show_standings(highlight)
+
+    def show_standings(self, highlight: str | None = None) -> None:
+        """Show what goes on in the open sessions; nothing is read again."""
+        if (shown := self._shown) and self.query(SessionList):  # else the program is ending
+            open_ones = self._front().standings()
+            self.show_sessions(
+                shown.summaries, shown.current, highlight, shown.snapshots, open_ones
+            )

@@ -111,7 +111,7 @@ class TimelineStrip(Widget):
         if timeline is None:
             return ""
         window = f" of {short_count(timeline.window)}" if timeline.window else ""
-        peak = f"at most {short_count(max(timeline.tokens))}{window}"
+        peak = f"peak {short_count(max(timeline.tokens))}{window}"
         return f"{counted(len(timeline.tokens), 'message')} · {peak}"
 
     def _legend(self, room: int) -> str:

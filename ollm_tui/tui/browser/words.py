@@ -4,8 +4,10 @@ put points, snapshots and sessions into words."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ollm_tui.core import clock
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.branches import Branch
@@ -21,80 +23,80 @@ if TYPE_CHECKING:
 
 # The lists of sessions
 
-NO_SESSIONS = "No sessions yet. Type a message to begin one."
-GONE_HEADING = "Gone sessions: only snapshots are left"
+NO_SESSIONS = "No sessions yet. Type a message to start one."
+F3_LISTS_ALL = "F3 lists all"
+GONE_HEADING = "Deleted sessions with snapshots"
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
 LIST_KEYS = (
-    *(("sessions.open_found", "open"), ("sessions.keep_title", "keep this title")),
+    *(("sessions.open_found", "open"), ("sessions.keep_title", "save")),
     *(("sessions.open", "open"), ("sessions.find", "find"), ("sessions.new", "new")),
     *(("sessions.rename", "rename"), ("sessions.pin", "pin"), ("sessions.fork", "fork")),
     *(("sessions.delete", "delete"), ("sessions.undo", "undo")),
     *(("sessions.list", "list"), ("sessions.back", "back")),
 )
 """What may be done in a list, by the ids of bindings; those that are active are shown."""
-FROM_FINDING = "list: fork, diff, rename, pin, export, delete, undo"
+FROM_FINDING = "list (fork, diff, rename, pin, export, delete, undo)"
 """What the list offers; it has to be named, since in the find line letters are no keys."""
 REASONS: Mapping[Reason, str] = {
     "compression": "before compressing",
     "threshold": "nearly full",
-    "overflow": "before a message that did not fit",
-    "restore": "before going back",
+    "overflow": "before a message that was too long",
+    "restore": "before a rewind",
     "clear": "before clearing",
-    "model": "before another model",
-    "mode": "before another mode",
-    "tool": "before the model changed something",
+    "model": "before a model switch",
+    "mode": "before a mode switch",
+    "tool": "before a change by the model",
     "fork": "before forking",
-    "manual": "by hand",
-    "older": "of an earlier program",
+    "manual": "manual",
+    "older": "from an earlier version",
 }
 
 # What is done with a point, and what comes of it
 
-BUSY = "another window has that session open: f forks this point into a new session instead"
-MARKED = "marked · d on another line compares the two · m here again takes the mark off"
-EXPORT = "Export to\nThe ending says in which form: .md, .html or .json"
-TAGS = "Tags of this session\nWords; finding looks at them too"
+BUSY = "Open in another window · f forks this point into a new session"
+MARKED = "Marked · d on another line compares · m here unmarks"
+EXPORT = "Export to\nThe extension sets the format: .md, .html or .json"
+TAGS = "Tags of this session\nSeparated by spaces; also searched"
 UNDO = "u undo"
 
 # The preview and the timeline
 
-GONE_TITLE = "The session is gone"
-GONE_FACTS = ("Only its snapshots are left.", "Each can be opened as a new session.")
+GONE_TITLE = "Session deleted"
+GONE_FACTS = ("Only its snapshots remain.", "Open one as a new session.")
 MARK_WORDS: Mapping[MarkKind, str] = {
     "named": "snapshot",
     "automatic": "automatic",
     "compression": "compressed",
-    "restore": "went back",
-    "loop": "repeated itself",
-    "model": "other model",
+    "restore": "rewound",
+    "loop": "loop",
+    "model": "model switch",
 }
 NO_SNAPSHOTS = (
-    "No snapshots yet. Ctrl+T takes one; every compression takes one by itself.",
-    "No snapshots yet. Ctrl+T takes one, compressing does too.",
+    "No snapshots yet. Ctrl+T takes one; so does every compression.",
     "No snapshots yet. Ctrl+T takes one.",
 )
 """The first one that there is room for is shown."""
 
 # The comparison of two points
 
-DIFF_KEYS = "j k PgUp PgDn g G read   n next difference   Esc close"
-DIFF_LEGEND = "+ only right   − only left   ≈ sent in another form"
+DIFF_KEYS = "j k PgUp PgDn g G scroll   n next difference   Esc close"
+DIFF_LEGEND = "+ only right   − only left   ≈ sent differently"
 FORM_WORDS: Mapping[Form, str] = {
     "": "",
     "sent": "",
     "folded": "folded",
-    "elided": "cut short",
-    "excluded": "left out",
+    "elided": "shortened",
+    "excluded": "excluded",
 }
 DIFF_SPEAKERS = {"user": "you", "assistant": "model", "system": "note", "tool": "tool"}
 PART_NAMES = {
     "system": "always sent",
     "checkpoints": "checkpoints",
     "user": "yours",
-    "assistant": "the model's",
+    "assistant": "answers",
     "tools": "tools",
 }
 
@@ -121,22 +123,22 @@ def keys_for(
     elif point and point.message:
         go = "switch to this branch"
     elif point and point.session_id == current:
-        go = "go on with it"
-    look = "its messages" if is_gone else "go back to a message"
-    compare = "diff with the marked" if is_marked else "diff with now"
+        go = "continue"
+    look = "messages" if is_gone else "rewind to a message"
+    compare = "diff with marked" if is_marked else "diff with now"
     return (
         ("sessions.open_found", go),
         ("sessions.look_found", look),
-        ("sessions.keep_title", "keep this name"),
+        ("sessions.keep_title", "save"),
         ("sessions.list", FROM_FINDING),
         ("sessions.open", go),
         ("sessions.look", look),
-        ("sessions.expand", "its snapshots"),
+        ("sessions.expand", "snapshots"),
         ("sessions.fork", "fork"),
         ("sessions.diff", compare),
         ("sessions.mark", "mark"),
-        ("sessions.part_before", "part before"),
-        ("sessions.part_after", "part after"),
+        ("sessions.part_before", "previous part"),
+        ("sessions.part_after", "next part"),
         ("sessions.rename", "rename"),
         ("sessions.pin", "pin"),
         ("sessions.export", "export"),
@@ -147,13 +149,13 @@ def keys_for(
         ("sessions.undo", "undo"),
         ("sessions.new", "new"),
         ("sessions.find", "find"),
-        ("sessions.back_to", "go back to this message"),
-        ("sessions.before", "go back to before it"),
-        ("sessions.graft", "bring into the prompt"),
+        ("sessions.back_to", "rewind here"),
+        ("sessions.before", "rewind before it"),
+        ("sessions.graft", "attach to the prompt"),
         ("sessions.fork_here", "fork from here"),
         ("sessions.message_up", "j move"),
-        ("sessions.extend_up", "J mark several"),
-        ("sessions.leave", "the list"),
+        ("sessions.extend_up", "J select several"),
+        ("sessions.leave", "list"),
         ("sessions.back", "back"),
         ("sessions.close", "close"),
     )
@@ -180,7 +182,7 @@ def snapshot_title(snapshot: SnapshotSummary) -> str:
 def branch_title(branch: Branch) -> str:
     """Return the title of a branch, which says whether it is the present one."""
     words = " ".join(clean(branch.name).split())
-    return f"{words}   the present branch" if branch.is_current else f"branch {words}"
+    return f"{words}   current branch" if branch.is_current else f"branch {words}"
 
 
 def point_facts(context: ContextSnapshot) -> Iterator[str]:
@@ -204,15 +206,34 @@ def point_facts(context: ContextSnapshot) -> Iterator[str]:
         yield " · ".join(who)
 
 
+def went_on(session: SessionSummary) -> str:
+    """Say on which other machine a session went on, and how long ago; empty if on none."""
+    if not session.went_on:
+        return ""
+    words = f"continued on {clean(session.went_on)}"
+    try:
+        seconds = (datetime.now(UTC) - clock.parse(session.went_on_at)).total_seconds()
+    except ValueError:
+        return words
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{words}, {int(seconds // size)} {unit} ago"
+    return f"{words}, just now"
+
+
 def session_facts(session: SessionSummary) -> Iterable[str]:
-    """Return the facts of a session, in at most four lines."""
+    """Return the facts of a session, in at most five lines."""
+    elsewhere = [went_on(session)]
     who = [visible(session.model), visible(session.provider)]
     size = [counted(session.message_count, "message")]
     if session.token_count:
         size.append(f"{short_count(session.token_count)} tokens")
-    times = [f"begun {local_time(session.start_time)}", f"last {local_time(session.last_activity)}"]
+    times = [
+        f"started {local_time(session.start_time)}",
+        f"last {local_time(session.last_activity)}",
+    ]
     where = [visible(session.project or ""), *(f"#{visible(tag)}" for tag in session.tags)]
-    lines = (" · ".join(filter(None, parts)) for parts in (who, size, times, where))
+    lines = (" · ".join(filter(None, parts)) for parts in (elsewhere, who, size, times, where))
     return filter(None, lines)
 
 
@@ -221,4 +242,41 @@ def part_facts(session: Session, titles: Mapping[str, str]) -> Iterator[str]:
     for words, other in (("continues", session.continues), ("continued in", session.continued_in)):
         if other:
             title = " ".join(clean(titles.get(other, "")).split())
-            yield f"{words} “{title}”" if title else f"{words} a session that is gone"
+            yield f"{words} “{title}”" if title else f"{words} a deleted session"
+
+
+# Said in browser_actions
+
+CHOOSE_OR_MARK = "choose a snapshot or branch, or mark another line with m"
+IS_CURRENT = "That is the current state"
+NO_MESSAGES_HERE_YET = "No messages here yet"
+MARK_ANOTHER_LINE_WITH_M = "mark another line with m"
+
+# Said in commands
+
+ASKING_FOR_A_TITLE = "Asking the model for a title …"
+TITLE_OF_THIS_SESSION = "Title of this session"
+NOTHING_TO_SAVE_YET = "Nothing to save yet"
+SEND_FIRST = "send a message first"
+IS_EPHEMERAL = "Ephemeral sessions are not saved"
+EXPORT_INSTEAD = "/export writes one to a file"
+ASK_THE_DOCTOR = "ollm doctor finds out why"
+NOTHING_TO_EXPORT_YET = "Nothing to export yet"
+NO_MESSAGE_SELECTED = "No message selected"
+ALT_UP_SELECTS_ONE = "Alt+Up selects one"
+RESTORE_LISTS_ALL = "/restore lists all"
+
+# Said in session_actions
+
+TAGS_RESTORED = "Tags restored"
+OLD_NAME_RESTORED = "Old name restored"
+PIN_RESTORED = "Pin restored"
+FORK_MOVED_TO_THE_TRASH = "Fork moved to the trash"
+FORKED = "Forked into a new session · Enter opens it"
+NOTHING_TO_UNDO = "Nothing to undo"
+WHERE_THE_TRASH_IS = "ollm sessions trash list shows deleted sessions"
+
+# Said in session_pane
+
+TYPE_TO_FIND = "Type to find"
+NEW_TITLE = "New title"

@@ -22,7 +22,20 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat.files_back import at_message, offer_files
 from ollm_tui.tui.chat.port import ChatPort
-from ollm_tui.tui.chat.words import NO_UNDO_RESTORE, UNDO_RESTORE
+from ollm_tui.tui.chat.words import (
+    ALREADY_THERE,
+    CHOOSE_A_SNAPSHOT,
+    CHOOSE_AN_EARLIER_POINT,
+    FORKED,
+    MESSAGE_GONE,
+    NEW_SESSION_INSTEAD,
+    NO_UNDO_RESTORE,
+    NOTHING_BEFORE_THAT_MESSAGE,
+    SEARCH_AGAIN,
+    SESSION_DELETED,
+    UNDO_RESTORE,
+)
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.stream.entries.message_entries import said_before, shown_at
 from ollm_tui.tui.stream.transcript.spots import Words
 
@@ -62,28 +75,28 @@ class ChatPoints:
             snapshot = await chat.app.workspace.points.at(point)
         if chat.opened is None or chat.conversation.session_id != point.session_id:
             try:
-                chat = await chat.switch(lambda: self._port.app.workspace.resume(point.session_id))
+                chat = await chat.resume(point.session_id)
             except (SessionNotFound, SessionDamaged, SessionReadOnly) as error:
                 await self._begin_from(point, error)
                 return
             chat.prompt.focus()
         if chat.is_busy:
-            raise UsageError("the model is still answering", "Esc stops it")
+            raise UsageError(STILL_ANSWERING, STOP_FIRST)
         conversation = chat.conversation
         before = {message.id for message in conversation.state.branch()}
         then: ContextSnapshot | None = None
         if snapshot:
             note = await conversation.snapshots.restore(snapshot)
         elif point.message == conversation.state.header.head:
-            raise UsageError("the conversation ends there already", "choose an earlier point")
+            raise UsageError(ALREADY_THERE, CHOOSE_AN_EARLIER_POINT)
         else:
             then = at_message(conversation, point.message)
             note = await conversation.snapshots.go_back(point.message)
         self._show()
         aside = len(before.difference(message.id for message in conversation.state.branch()))
-        kept = f" · {counted(aside, 'message')} set aside" if aside else ""
+        kept = f" · {counted(aside, 'message')} kept as a branch" if aside else ""
         undo = UNDO_RESTORE if note.can_be_undone else NO_UNDO_RESTORE
-        back = f"back at {self._title(note)} · {undo}"
+        back = f"Back at {self._title(note)} · {undo}"
         self._tell(*self._with_model(snapshot, back, kept, undo))
         self._restored = snapshot or then
         self.offer_files()
@@ -107,7 +120,7 @@ class ChatPoints:
             run_at = await self._run_at(point)
             if run_at is None:
                 branch = await self._switch_to(target)
-                note = "on another branch, which is the current one now"
+                note = "Switched to the branch of this message"
             else:
                 target = run_at
         chat.transcript.finder.look_for(words)
@@ -120,7 +133,7 @@ class ChatPoints:
         copy = await workspace.points.fork(point)
         chat = await self._chat.switch(lambda: workspace.resume(copy))
         chat.prompt.focus()
-        self._tell("forked: what you say now is a session of its own")
+        self._tell(FORKED)
 
     async def _begin_from(self, point: Point, error: StoreError) -> None:
         """Go on in a new session from a snapshot whose own session is gone, or damaged."""
@@ -128,18 +141,19 @@ class ChatPoints:
         if not point.snapshot:
             if not is_gone:
                 raise error
-            raise SessionNotFound("that session is gone", "choose one of its snapshots")
+            raise SessionNotFound(SESSION_DELETED, CHOOSE_A_SNAPSHOT)
         copy = await self._chat.app.workspace.points.fork(point)
         await self._chat.open_session(copy)
-        why = "is gone" if is_gone else "cannot be written"
-        self._tell(f"its session {why}: this is a new one that goes on from there")
+        why = "was deleted" if is_gone else "is read-only"
+        self._tell(f"The session {why}: continuing in a new one")
 
     async def undo(self) -> None:
         """Take back the last restore. UsageError if there is none."""
         snapshots = self._chat.conversation.snapshots
+        what = "Restore" if snapshots.standing and snapshots.standing.snapshot else "Rewind"
         note = await snapshots.undo_restore()
         self._show()
-        self._tell(f"undone: as it was before going back · {self._title(note)}")
+        self._tell(f"{what} undone · {self._title(note)}")
         self._restored = await snapshots.get(note.snapshot) if note.snapshot else None
         self.offer_files()
 
@@ -179,7 +193,7 @@ class ChatPoints:
         """
         conversation = self._chat.conversation
         if message_id not in conversation.state:
-            raise UsageError("that message is no longer there", "search again")
+            raise UsageError(MESSAGE_GONE, SEARCH_AGAIN)
         await conversation.switch_to(conversation.state.latest_leaf(message_id))
         self._show()
         return [message.id for message in conversation.state.branch()]
@@ -210,7 +224,7 @@ class ChatPoints:
         if then in (NOBODY, self._chat.conversation.choice.model):
             return (back + kept,)
         model, key = visible(clean(then)), self._chat.lines.hints.keys("model.choose")[0]
-        words, short = f"the model then was {model} · {key} changes it", f"model then: {model}"
+        words, short = f"the model was {model} · {key} switches", f"model was {model}"
         return (
             f"{back}{kept} · {words}",
             f"{back} · {words}",
@@ -245,7 +259,7 @@ def end_before_turn(branch: Sequence[Message], message_id: str) -> str:
     while at > 0 and branch[at].role != "user":
         at -= 1
     if at == 0:
-        raise UsageError("nothing was said before that", "Ctrl+N begins a new session")
+        raise UsageError(NOTHING_BEFORE_THAT_MESSAGE, NEW_SESSION_INSTEAD)
     return branch[at - 1].id
 
 

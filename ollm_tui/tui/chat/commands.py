@@ -12,9 +12,36 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.graft import as_written
 from ollm_tui.tui.chat.files_back import offer_files_of
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.chat.words import SEND_NOW_AGAIN
+from ollm_tui.tui.chat.words import (
+    CLOSE_THE_TAB_INSTEAD,
+    CTRL_F_STARTS_A_SEARCH,
+    DRAFT_ASIDE,
+    ESC_AGAIN_REWINDS,
+    FULL_CONVERSATION,
+    HOW_TO_MAKE_VERSIONS,
+    HOW_TO_REGENERATE,
+    NO_CODE_BLOCK_HERE,
+    NO_MESSAGES_YET,
+    NO_OTHER_VERSION,
+    NO_SHELL_TO_RETURN_TO,
+    NOTHING_TO_COPY_YET,
+    NOTHING_TO_EDIT_YET,
+    NOTHING_TO_EXPAND_HERE,
+    NOTHING_TO_FIND,
+    NOTHING_TO_FORK_YET,
+    NOTHING_TO_REWIND_TO,
+    ONLY_YOUR_OWN,
+    QUEUE_EMPTY,
+    SELECT_ANOTHER,
+    SEND_FIRST,
+    SEND_NOW_AGAIN,
+    WHAT_CAN_BE_EXPANDED,
+)
 from ollm_tui.tui.context.prompt_screen import PromptScreen
+from ollm_tui.tui.conversations.standing import AT_WORK
+from ollm_tui.tui.conversations.words import what_ends
 from ollm_tui.tui.kit.find_bar import FindBar
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.terminal.clipboard import copy as copy_text
 
@@ -52,7 +79,7 @@ def stop(chat: ChatPort, _argument: str) -> None:
         if pressed_again(chat, "escape"):
             rewind(chat, "")
         else:
-            chat.tell("Esc again goes back to an earlier message")
+            chat.tell(ESC_AGAIN_REWINDS)
 
 
 async def interrupt(chat: ChatPort, _argument: str) -> None:
@@ -67,12 +94,13 @@ async def interrupt(chat: ChatPort, _argument: str) -> None:
         _stop(chat)
     elif chat.prompt.text:
         chat.put_aside()
-        chat.tell("draft put aside, Up brings it back")
+        chat.tell(DRAFT_ASIDE)
     elif pressed_again(chat, "ctrl+c"):
         await chat.app.leave()
     else:
-        ends = chat.app.shell.would_end if chat.app.shell else ""
-        chat.tell(f"Ctrl+C again quits{ends and f' and ends {ends}'}")
+        working = [each for each in chat.standings() if each.state in AT_WORK]
+        ends = what_ends(working, chat.app.shell.would_end if chat.app.shell else "")
+        chat.tell(*(f"Ctrl+C again quits{each and f' and kills {each}'}" for each in ends or [""]))
 
 
 def rewind(chat: ChatPort, _argument: str) -> None:
@@ -80,7 +108,7 @@ def rewind(chat: ChatPort, _argument: str) -> None:
     state = chat.conversation.state
     own = [key for key in chat.transcript.keys if key in state and state[key].role == "user"]
     if not own:
-        raise UsageError("there is nothing to go back to", "send a message first")
+        raise UsageError(NOTHING_TO_REWIND_TO, SEND_FIRST)
     chat.transcript.cursor.move_to(own[-1])
     chat.transcript.focus()
 
@@ -93,7 +121,9 @@ def _stop(chat: ChatPort) -> None:
 
 def send_waiting(chat: ChatPort, _argument: str) -> None:
     """Send the next queued message; while the model answers, a second press stops the answer."""
-    if not chat.is_busy:
+    if not chat.prompt.can_take_back:
+        chat.tell(QUEUE_EMPTY)
+    elif not chat.is_busy:
         chat.hold_queue(False)
         chat.go_on()
     elif pressed_again(chat, "send waiting"):
@@ -195,9 +225,9 @@ def go_to_hit(chat: ChatPort, step: int) -> None:
     finder.go(step)
     number, total = finder.position
     if not total:
-        raise UsageError("nothing is looked for", "Ctrl+F finds words")
+        raise UsageError(NOTHING_TO_FIND, CTRL_F_STARTS_A_SEARCH)
     chat.transcript.cursor.move_to(finder.key, reveal=False)
-    chat.tell(f"hit {number} of {total:,}")
+    chat.tell(f"Match {number} of {total:,}")
 
 
 def expand(chat: ChatPort, _argument: str) -> None:
@@ -206,7 +236,7 @@ def expand(chat: ChatPort, _argument: str) -> None:
     folded = [key for key in chat.transcript.keys if chat.transcript.entry(key).folds]
     key = cursor or (folded[-1] if folded else None)
     if key is None:
-        raise UsageError("nothing is folded here", "thoughts, tools and attachments are")
+        raise UsageError(NOTHING_TO_EXPAND_HERE, WHAT_CAN_BE_EXPANDED)
     chat.transcript.toggle_folds(key)
 
 
@@ -214,9 +244,9 @@ def history(chat: ChatPort, _argument: str) -> None:
     """Show all that was said on this branch, also what the model no longer sees."""
     said = chat.conversation.state.branch()
     if not said:
-        raise UsageError("nothing has been said yet", "send a message first")
+        raise UsageError(NO_MESSAGES_YET, SEND_FIRST)
     text = "\n\n".join(f"{each.role}\n{each.text}" for each in said if each.text.strip())
-    chat.ask(PromptScreen("The whole conversation", counted(len(said), "message"), text))
+    chat.ask(PromptScreen(FULL_CONVERSATION, counted(len(said), "message"), text))
 
 
 def unfold(chat: ChatPort, _argument: str) -> None:
@@ -244,9 +274,9 @@ async def copy(chat: ChatPort, _argument: str) -> None:
     """Copy the marked messages, or the last one, as they were written."""
     keys = chat.transcript.cursor.keys or chat.transcript.keys[-1:]
     if not keys:
-        raise UsageError("there is nothing to copy yet", "send a message first")
+        raise UsageError(NOTHING_TO_COPY_YET, SEND_FIRST)
     where = await copy_text(chat.app, chat.transcript.copy_text(keys))
-    what = "message" if len(keys) == 1 else f"{len(keys)} messages"
+    what = "Message" if len(keys) == 1 else f"{len(keys)} messages"
     chat.tell(f"{what} {where}")
 
 
@@ -255,13 +285,13 @@ async def copy_code(chat: ChatPort, _argument: str) -> None:
     key = chat.transcript.cursor.key or _last_with_code(chat)
     blocks = chat.transcript.code_blocks(key) if key else []
     if key is None or not blocks:
-        raise UsageError("there is no code block here", "move to a message that has one")
+        raise UsageError(NO_CODE_BLOCK_HERE, SELECT_ANOTHER)
     memory = chat.app.part(_Memory, _Memory)
     before, number = memory.last_copied
     number = (number + 1) % len(blocks) if before == key else 0
     memory.last_copied = (key, number)
     where = await copy_text(chat.app, blocks[number])
-    chat.tell(f"code block {number + 1} of {len(blocks)} {where}")
+    chat.tell(f"Code block {number + 1} of {len(blocks)} {where}")
 
 
 def edit(chat: ChatPort, _argument: str) -> None:
@@ -272,11 +302,11 @@ def edit(chat: ChatPort, _argument: str) -> None:
         own = [each for each in chat.transcript.keys if _is_users(chat, each)]
         key = own[-1] if own else None
     if key is None:
-        raise UsageError("there is nothing to edit yet", "send a message first")
+        raise UsageError(NOTHING_TO_EDIT_YET, SEND_FIRST)
     if state[key].role != "user":
-        raise UsageError("only your own messages can be edited", "r has the answer written again")
+        raise UsageError(ONLY_YOUR_OWN, HOW_TO_REGENERATE)
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     chat.put_aside()
     chat.editing = key
     chat.prompt.put(state[key].text, as_written(state[key]))
@@ -298,13 +328,13 @@ async def fork(chat: ChatPort, _argument: str) -> None:
     """Go on from here in a new session; this one stays as it is."""
     conversation = chat.conversation
     if not len(conversation.state):
-        raise UsageError("there is nothing to fork yet", "send a message first")
+        raise UsageError(NOTHING_TO_FORK_YET, SEND_FIRST)
     workspace = chat.app.workspace
     session_id = await workspace.fork(conversation.session_id, _chosen(chat))
     fork = await chat.switch(lambda: workspace.resume(session_id))
     fork.prompt.focus()
-    kept = "" if fork.conversation.is_kept else ", not kept either"
-    notice = f"forked: what you say now is a session of its own{kept}"
+    kept = "" if fork.conversation.is_kept else ", not saved either"
+    notice = f"Forked: you are in the new session{kept}"
     # After the refresh: the move of the focus shows key hints, which would replace this line.
     chat.screen.call_after_refresh(fork.tell, notice)
 
@@ -327,9 +357,9 @@ async def _change_version(chat: ChatPort, step: int) -> None:
     versions = [version.id for version in state.children(state.parent(key))]
     number = versions.index(key) + step
     if not 0 <= number < len(versions):
-        raise UsageError("there is no other version that way", "e and r make new ones")
+        raise UsageError(NO_OTHER_VERSION, HOW_TO_MAKE_VERSIONS)
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     await conversation.switch_to(state.latest_leaf(versions[number]))
     chat.show_branch()
     chat.transcript.cursor.move_to(versions[number])
@@ -361,7 +391,7 @@ def _last_with_code(chat: ChatPort) -> str | None:
 def suspend(chat: ChatPort, _argument: str) -> None:
     """Suspend the program; fg in the shell brings it back. UsageError if there is no shell."""
     if not chat.app.abilities.has_shell:
-        raise UsageError("there is no shell to go back to", "a tab can be closed and comes back")
+        raise UsageError(NO_SHELL_TO_RETURN_TO, CLOSE_THE_TAB_INSTEAD)
     chat.app.action_suspend_process()
 
 

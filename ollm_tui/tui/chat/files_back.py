@@ -95,7 +95,7 @@ async def _bring(
     *,
     can_undo: bool,
 ) -> None:
-    undo = " · /undo takes that back too" if can_undo else ""
+    undo = " · /undo reverts that too" if can_undo else ""
     try:
         chat.tell(brought_back(await files.restore(snapshot, paths), undo))
     except OllmError as error:
@@ -107,9 +107,11 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
 
     CSS_PATH = "../kit/dialog.tcss"
     BINDINGS = [
-        Binding("y", "bring", "Bring back", id="files.bring", tooltip="Bring the marked ones back"),
-        Binding("space", "mark", "Mark", id="files.mark", tooltip="Mark this file, or no longer"),
-        Binding("n,escape", "leave", "Leave", id="files.leave", tooltip="Leave all files alone"),
+        Binding("y", "bring", "Restore", id="files.bring", tooltip="Restore the marked files"),
+        Binding("space", "mark", "Mark", id="files.mark", tooltip="Mark or unmark this file"),
+        Binding(
+            "n,escape", "leave", "Keep", id="files.leave", tooltip="Keep all files as they are"
+        ),
     ]
 
     app: App[Any]

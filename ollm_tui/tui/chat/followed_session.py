@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import Worker
 
-from ollm_tui.core.errors import OllmError, SessionBusy, StoreError, UsageError
+from ollm_tui.core.errors import OllmError, SessionBusy
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Metadata
@@ -16,7 +16,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.sessions.following import Followed
 from ollm_tui.tui.chat.open_chat import ChatHost
 from ollm_tui.tui.chat.status import NARROW, StatusLine, TitleLine
-from ollm_tui.tui.chat.words import FOLLOWS, FORKS, GOES_ON, LEFT_ALONE, LOOKS, PLACEHOLDER
+from ollm_tui.tui.chat.words import FOLLOWS, FORKS, GOES_ON, LEFT_ALONE, LOOKS
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.message_entries import (
@@ -24,6 +24,7 @@ from ollm_tui.tui.stream.entries.message_entries import (
     details_of,
     entry_of,
     model_note,
+    stamp_of,
 )
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.transcript import Transcript
@@ -143,7 +144,7 @@ class FollowedStream:
         if more := entry.text[len(before.text) :]:
             self._transcript.grow(entry.key, more)
         if not entry.growing:
-            self._transcript.finish(entry.key, entry.footer, details_of(message))
+            self._transcript.finish(entry.key, entry.footer, details_of(message), stamp_of(message))
 
 
 def _marks(metadata: Metadata) -> tuple[object, ...]:
@@ -171,24 +172,15 @@ class Following:
         self._is_going_on = False
         self._only_looks = host.app.beginning.only_looks
 
-    async def begin(self) -> None:
-        """Close what is open and show the other session. UsageError while the model answers,
-        StoreError if what is open could not be saved."""
-        chat, old = self._host.chat, self._host.chat.opened
-        if chat.is_busy:
-            raise UsageError("the model is still answering", "Esc stops it")
-        if old and old.unsaved:
-            await old.save()
-            if old.unsaved:
-                raise StoreError("this session is not saved yet", "make room on the disk first")
-        await self._host.drafts.flush()
+    def begin(self) -> None:
+        """Show the other session in the place of what is shown."""
+        has_left = self._host.chat.opened is not None
         chat = self._host.bring_to_front(None, is_following=True)
         self._host.drafts.switch_to(None)
         chat.transcript.show(())
         chat.lines.show_doing("")
-        if old:
+        if has_left:
             chat.prompt.restore("")
-            await old.close()
         if self._only_looks:
             chat.prompt.display = False
             chat.transcript.focus()
@@ -198,7 +190,7 @@ class Following:
         """Stop following; another session is shown now."""
         if self._worker:
             self._worker.cancel()
-        self._host.chat.prompt.placeholder = PLACEHOLDER
+        self._host.chat.invite()
 
     async def go_on(self) -> None:
         """Continue here what was sent, in a fork while the other window has the session open.
@@ -225,7 +217,7 @@ class Following:
                 async for followed in changes:
                     self._tell(followed)
         except OllmError as error:
-            text = f"{error.message}\n{error.hint}".strip()
+            text = error.lines
             self._host.chat.transcript.add(Entry("followed", "error", text))
 
     def _tell(self, followed: Followed) -> None:
@@ -233,13 +225,13 @@ class Following:
         chat, header = self._host.chat, followed.state.header
         title = visible(header.title) or "Untitled"
         if self._only_looks:
-            chat.screen.query_one(TitleLine).show_names(title, LOOKS)
+            chat.screen.query_one(TitleLine).show_names(title, (LOOKS,))
             chat.screen.query_one(Gauge).display = False
             return
         words = self._stream.words
         if chat.screen.size.width < NARROW:
             words = words.removeprefix("read-only, ")  # the line below says that too
-        chat.screen.query_one(TitleLine).show_names(title, words)
-        chat.screen.query_one(Gauge).show_words(f"read-only: {self._stream.prompt_words}")
+        chat.screen.query_one(TitleLine).show_names(title, (words,))
+        chat.screen.query_one(Gauge).show_words(f"Read-only · {self._stream.prompt_words}")
         chat.screen.query_one(StatusLine).show(right="read-only")
-        chat.prompt.placeholder = self._stream.prompt_words
+        chat.invite(self._stream.prompt_words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ollm_tui.core.counts import counted
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.chat.trust import bar_of
-from ollm_tui.tui.chat.trust_question import Question
+from ollm_tui.tui.chat.trust_question import LENGTH, Question
 from ollm_tui.tui.chat.words import LATER, LINKED, STAYS_HERE
 
 _YES = "yes"
@@ -21,8 +21,8 @@ async def ask_to_go_on(chat: ChatPort) -> None:
         return LINKED
 
     items = counted(len(chat.conversation.state), "item")
-    words = f"This session has {items} (retention.maxItems). Go on in a linked new session?"
-    question = Question("length", words, {"y": _YES, "n": LATER}, "", give, later=STAYS_HERE)
+    words = f"This session has {items} (retention.maxItems). Continue in a new, linked session?"
+    question = Question(LENGTH, words, {"y": _YES, "n": LATER}, "", give, later=STAYS_HERE)
     (await bar_of(chat)).ask(question)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from textual.screen import Screen, ScreenResultCallbackType
@@ -10,6 +10,8 @@ from textual.widget import AwaitMount, Widget
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import AnyTurnEvent
+from ollm_tui.tui.chat.words import PLACEHOLDER
+from ollm_tui.tui.conversations.standing import Standing
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.prompt.prompt import Prompt
@@ -66,6 +68,8 @@ class ChatPort(Protocol):
     """The message that the text of the prompt will replace."""
     is_busy: bool
     """Whether a turn or a compression runs."""
+    takes_next: Callable[[Prompt.Sent], None] | None
+    """Gets the next message in the place of the model; None while nothing does."""
 
     @property
     def opened(self) -> Conversation | None:
@@ -80,6 +84,21 @@ class ChatPort(Protocol):
     @property
     def is_following(self) -> bool:
         """Whether the stream shows a session that another window writes."""
+        ...
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether this is the conversation on the screen."""
+        ...
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing runs, waits or is left to be read: it may be closed."""
+        ...
+
+    @property
+    def work_group(self) -> str:
+        """The group of the workers that run turns and compressions of this conversation."""
         ...
 
     @property
@@ -135,12 +154,33 @@ class ChatPort(Protocol):
         """Has a turn run. UsageError while another one does."""
         ...
 
+    def take(self, event: AnyTurnEvent) -> None:
+        """Takes what happened in this conversation: shown now, or when it is looked at again."""
+        ...
+
+    def when_shown(self, action: Callable[[], object]) -> None:
+        """Does something that may be awaited now, or when this conversation is looked at again."""
+        ...
+
+    def send(self, sent: Prompt.Sent) -> None:
+        """Sends a message now, or when the model is free."""
+        ...
+
     def hold_queue(self, holds: bool) -> None:
         """Holds queued messages back, or no longer."""
         ...
 
     def go_on(self) -> None:
         """Shows the facts after something has ended, and sends the next queued message."""
+        ...
+
+    def note_command(self) -> None:
+        """Hears that a command of the user has begun or ended in this conversation."""
+        ...
+
+    def invite(self, words: str = PLACEHOLDER) -> None:
+        """Shows words in the empty prompt whenever this conversation is shown; without words, the
+        usual ones."""
         ...
 
     def put_aside(self) -> None:
@@ -169,12 +209,28 @@ class ChatPort(Protocol):
         """Opens another conversation in the place of this one; if that fails, this one stays."""
         ...
 
+    async def resume(self, session_id: str) -> ChatPort:
+        """Shows a session that is open here, or opens it. SessionBusy if another window has it."""
+        ...
+
     async def open_session(self, session_id: str) -> ChatPort:
         """Opens a stored session; one that another window has open is followed live."""
         ...
 
     def front(self) -> ChatPort:
         """Returns the chat that is shown now: for widgets that outlive one conversation."""
+        ...
+
+    def standings(self) -> Sequence[Standing]:
+        """Tells how all open conversations stand, in the order they were opened."""
+        ...
+
+    def shown_before(self) -> str | None:
+        """Returns the session that was shown before; None if there was none."""
+        ...
+
+    async def release(self) -> None:
+        """Closes the conversation after it was left, unless something runs or waits in it."""
         ...
 
     # What features keep here

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ollm_tui.core.errors import OllmError, SessionBusy, StoreError, UsageError
+from ollm_tui.core.errors import OllmError, SessionBusy, StoreError
 from ollm_tui.core.events import AutoSnapshotCreated, SnapshotCreated, SnapshotEvent, SnapshotFailed
 from ollm_tui.tui.chat.port import ChatPort, Opening
+from ollm_tui.tui.chat.status import WITH_SIDEBAR
+from ollm_tui.tui.chat.welcome import Welcome
+from ollm_tui.tui.chat.words import FREE_DISK_SPACE, NOT_SAVED_YET
+from ollm_tui.tui.command_actions import action_of
+from ollm_tui.tui.conversations.words import cache_words
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.project.workspace import Workspace
+    from ollm_tui.engine.turn.engine_line import CacheLost
+    from ollm_tui.tui.browser.recent_sessions import RecentSession
     from ollm_tui.tui.chat.followed_session import Following
     from ollm_tui.tui.chat.open_chat import ChatHost, OpenChat
 
@@ -31,6 +39,7 @@ class SessionOpening:
         whose draft is being written."""
         self.following: Following | None = None
         """The session of another window while it is followed."""
+        self._is_told_of_cache = False
         self._is_warned = False
         """Whether the user was told that snapshots fail, and none could be taken since."""
 
@@ -38,7 +47,9 @@ class SessionOpening:
         """Begin or resume, as the command line asked for."""
         host, app = self._host, self._host.app
         await app.load_services()
+        await asyncio.to_thread(_load_display)
         app.workspace.snapshots.topic.subscribe(self._note_snapshot)
+        app.workspace.lines.lost.subscribe(self._note_cache)
         try:
             conversation, problems = await app.open_conversation(app.workspace)
         except SessionBusy as busy:
@@ -52,13 +63,26 @@ class SessionOpening:
             host.show_conversation(conversation, (*missing, *app.warnings, *problems))
             app.note_opened()
             self._look_for_jobs(host.chat)
-            if app.memory.sidebar_is_open():
+            is_open = app.memory.sidebar_is_open()
+            if app.size.width >= WITH_SIDEBAR if is_open is None else is_open:
+                await asyncio.to_thread(action_of, "session.sidebar")  # loads a lot
                 await host.action_command("session.sidebar", "as-before")
+            if app.memory.inspector_is_open():
+                await host.action_command("context.inspector", "as-before")
             await self._begin(host.chat)
         finally:
             self.is_first_open = True
         app.workspace.history.feed()
         await app.workspace.snapshots.empty_old_deleted()
+
+    async def offer_recent(self) -> None:
+        """Offer the sessions used last on the first screen, while no other one is open."""
+        host = self._host
+        welcome = host.screen.query_one(Welcome)
+        recent_sessions = await asyncio.to_thread(_load_recent)
+        async for recent in recent_sessions(host.app.workspace):
+            is_alone = all(each.is_shown for each in host.standings())
+            welcome.offer(recent if is_alone else ())
 
     async def _begin(self, chat: OpenChat) -> None:
         """Ask or choose what the command line said. A stored draft stays in the prompt."""
@@ -73,41 +97,61 @@ class SessionOpening:
                 chat.prompt.restore(draft)
 
     async def switch(self, opening: Opening) -> None:
-        """Open another conversation in the place of this one.
+        """Open another conversation in the place of this one. If something runs in this one, it
+        goes on there.
 
-        UsageError while the model answers, StoreError if this one cannot be saved, and whatever
-        `opening` raises.
+        StoreError if this one cannot be saved, and whatever `opening` raises.
         """
-        host, old = self._host, self._host.chat.opened
-        if host.chat.is_busy:
-            raise UsageError("the model is still answering", "Esc stops it")
-        if old and old.unsaved:
-            await old.save()
-            if old.unsaved:
-                raise StoreError("this session is not saved yet", "make room on the disk first")
+        host, old = self._host, self._host.chat
+        await self._save(old)
         conversation, problems = await opening()
-        if host.chat.is_busy:  # something was sent while the other one was being opened
-            await conversation.close()
-            raise UsageError("the model is still answering", "Esc stops it")
         await host.drafts.flush()
         # The draft stays with the conversation that is left; it is on disk now.
         host.chat.prompt.restore("")
+        left = host.chat  # another one may have been brought to the front meanwhile
         host.show_conversation(conversation, problems)
         self._look_for_jobs(host.chat)
         # Closed last: where the other one cannot be opened, this one is still usable.
-        if old:
-            await old.close()
+        await self.release(left)
         host.app.note_opened()
+
+    async def show(self, chat: OpenChat) -> None:
+        """Show a conversation that is open already; the one that was shown stays open."""
+        host = self._host
+        if chat is host.chat:
+            return
+        await host.drafts.flush()
+        host.chat.prompt.restore("")
+        host.show_again(chat)
+
+    async def release(self, chat: OpenChat) -> None:
+        """Close a conversation that was left, unless something runs or waits in it."""
+        if chat.opened and chat.is_at_rest:
+            self._host.forget(chat)
+            await chat.opened.close()
+
+    async def _save(self, chat: OpenChat) -> None:
+        old = chat.opened
+        if old and old.unsaved and chat.is_at_rest:
+            await old.save()
+            if old.unsaved:
+                raise StoreError(NOT_SAVED_YET, FREE_DISK_SPACE)
+
+    async def resume(self, session_id: str) -> None:
+        """Show a session that is open here, or open it. SessionBusy if another window has it."""
+        host = self._host
+        if chat := host.find_open(session_id):
+            await self.show(chat)
+        else:
+            await self.switch(lambda: host.app.workspace.resume(session_id))
 
     async def session(self, session_id: str) -> None:
         """Open a stored session; one that another window has open is followed live."""
-        host, opened = self._host, self._host.chat.opened
-        if not opened or opened.session_id != session_id:
-            try:
-                await self.switch(lambda: host.app.workspace.resume(session_id))
-            except SessionBusy:
-                await self._follow(session_id)
-        host.chat.prompt.focus()
+        try:
+            await self.resume(session_id)
+        except SessionBusy:
+            await self._follow(session_id)
+        self._host.chat.prompt.focus()
 
     def end_following(self) -> None:
         """Stop following: a conversation is shown now."""
@@ -123,16 +167,23 @@ class SessionOpening:
     def _note_snapshot(self, event: SnapshotEvent) -> None:
         """Tell in the stream that a snapshot could not be taken by itself: once, until one could be
         taken again. A snapshot the user asked for is answered where it was asked for."""
-        chat = self._host.chat
-        conversation = chat.opened
-        if conversation is None or event.session_id != conversation.session_id:
+        chat = self._host.find_open(event.session_id)
+        if chat is None:
             return
         if isinstance(event, AutoSnapshotCreated | SnapshotCreated):
             self._is_warned = False
         elif isinstance(event, SnapshotFailed) and event.reason not in ("", "manual"):
             if not self._is_warned:
-                chat.turn_display.note_missing_snapshot(event)
+                chat.when_shown(lambda: chat.turn_display.note_missing_snapshot(event))
             self._is_warned = True
+
+    def _note_cache(self, lost: CacheLost) -> None:
+        """Tell once what it costs to go back and forth on a server with one slot."""
+        chat = self._host.find_open(lost.session_id)
+        if not self._is_told_of_cache and chat and chat.opened:
+            self._is_told_of_cache = True
+            tokens = chat.opened.live_tokens.tokens
+            self._host.lines.tell(cache_words(chat.title, tokens))
 
     def _look_for_jobs(self, chat: OpenChat) -> None:
         """Tell, a little later, which jobs of the session ran when the program ended."""
@@ -150,16 +201,20 @@ class SessionOpening:
         # Imported late: most conversations never need it.
         from ollm_tui.tui.chat.followed_session import Following
 
-        following = Following(self._host, session_id)
         # This fails where the open session cannot be left; nothing has changed then.
-        await following.begin()
+        left = self._host.chat
+        await self._save(left)
+        await self._host.drafts.flush()
+        following = Following(self._host, session_id)
         self.end_following()
+        following.begin()
+        await self.release(left)
         self.following = following
 
     def _tell_failure(self, error: OllmError) -> None:
         chat = self._host.chat
-        chat.lines.doing = ""
-        text = f"{error.message}\n{error.hint}".strip()
+        self._host.lines.doing = ""
+        text = error.lines
         chat.transcript.add(Entry("open", "error", text))
         keys = ("session.new", "new session"), ("session.picker", "sessions")
         more = ("model.choose", "models"), ("app.leave", "quit")
@@ -171,3 +226,17 @@ def _load_left_jobs() -> Callable[[ChatPort], Awaitable[None]]:
     from ollm_tui.tui.jobs.left_jobs import tell_left_jobs
 
     return tell_left_jobs
+
+
+def _load_display() -> None:
+    """Import what shows a conversation; in a thread, so that keys are heard meanwhile."""
+    from ollm_tui.tui.chat import turn_display
+
+    del turn_display  # only its being loaded counts
+
+
+def _load_recent() -> Callable[[Workspace], AsyncGenerator[Sequence[RecentSession], None]]:
+    """Import what reads the sessions used last; in a thread, for the same reason."""
+    from ollm_tui.tui.browser.recent_sessions import recent_sessions
+
+    return recent_sessions

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual.content import Content
 from textual.timer import Timer
 
 from ollm_tui.core.costs import bill_of
@@ -14,28 +15,33 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_entry import pinned_task
 from ollm_tui.core.session.message import Attachment
-from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.picture import PICTURE_TOKENS
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
-from ollm_tui.tui.chat.status import BESIDE_HINTS, StatusLine, TitleLine
+from ollm_tui.tui.chat.status import BESIDE_HINTS, GAP, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
 from ollm_tui.tui.chat.words import (
     COUNTING_HINT,
+    EDITING,
     LOOKING_HINT,
+    NEW_CONVERSATION,
     READING_HINTS,
     RUNNING_HINTS,
     WRITING_HINTS,
+    model_words,
 )
+from ollm_tui.tui.conversations.words import waiting_words
 from ollm_tui.tui.gauge.gauge import Gauge
-from ollm_tui.tui.gauge.gauge_line import BETWEEN, times_words
+from ollm_tui.tui.gauge.gauge_line import BETWEEN, speed_of, times_words
 from ollm_tui.tui.goals.goal_line import GoalLine
 from ollm_tui.tui.keymap import Hints
+from ollm_tui.tui.kit.clickable import clickable
 from ollm_tui.tui.prompt.prompt import Prompt
-from ollm_tui.tui.stream.entries.message_entries import speed_of
-from ollm_tui.tui.stream.transcript.transcript import Transcript
+from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.tools.words import brakes
 
 if TYPE_CHECKING:
+    from ollm_tui.core.session.session_state import SessionState
     from ollm_tui.engine.conversation.conversation import Conversation
 
 LONG_SESSION = 1000
@@ -46,12 +52,14 @@ TOOLS_AFTER_SECONDS = 0.5
 SCARCE = (0.5, 2.0)
 """Shares of the limit between which the context is counted exactly: below them there is room
 enough, above them none at all."""
-IMAGE_TOKENS = 1600
-"""About the most that common models take for one picture."""
 LOOKED_AT = 500
 """Characters up to which a text is estimated anew with every key."""
 GROWN_BY = 0.1
 """The share by which the length of a longer text may change before it is estimated anew."""
+
+
+FEW = 4
+"""Notes in the stream beside which there is room for the first screen."""
 
 
 class StateLines:
@@ -82,16 +90,18 @@ class StateLines:
         self._show(*texts)
         self._notice = self._chat.screen.set_timer(NOTICE_SECONDS, self.show_state)
 
-    def _show(self, *texts: str) -> None:
+    def _show(self, *texts: str | Content) -> None:
         """Show the first of some lines that there is room for, in the place of any notice."""
         if self._notice:
             self._notice.stop()
             self._notice = None
-        self._chat.screen.query_one(StatusLine).show_fitting([visible(text) for text in texts])
+        self._chat.screen.query_one(StatusLine).show_fitting(
+            [visible(text) if isinstance(text, str) else text for text in texts]
+        )
 
     def complain(self, error: OllmError) -> None:
         """Show what did not work, and what to do about it."""
-        self.tell(": ".join(part for part in (error.message, error.hint) if part))
+        self.tell(error.line)
 
     def show_doing(self, doing: str) -> None:
         """Show what the model is doing now."""
@@ -103,42 +113,53 @@ class StateLines:
         told stays its time."""
         if keeps_notice and self._notice and not self._chat.is_busy:
             return
-        is_blank = not len(self._chat.transcript.stack)
-        welcome = self._chat.screen.query_one(Welcome)
-        welcome.teach(self._chat.opened, self.hints, is_blank=is_blank)
+        self.show_welcome()
         line, shell = self._line, self._chat.app.shell
         if self._chat.app.beginning.only_looks:
             self._show(LOOKING_HINT)
         elif shell and shell.foreground:
-            self._show(f"{line(*RUNNING_HINTS)}   {shell.doing}")
+            self._show(line(*RUNNING_HINTS) + GAP + visible(shell.doing))
         elif self._chat.is_busy:
             keys = RUNNING_HINTS if shell and shell.movable else RUNNING_HINTS[:1]
-            self._show(f"{line(*keys)}   {self.doing}")
+            self._show(line(*keys) + GAP + visible(self.doing))
         elif self.doing:
             self._show(self.doing)
-        elif isinstance(self._chat.screen.focused, Transcript):
+        elif self._chat.screen.focused is self._chat.transcript:
             self._show(line(*READING_HINTS))
         elif self._chat.editing:
-            self._show(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
-        elif isinstance(self._chat.screen.focused, Prompt):
-            self._show(*("   ".join(map(self._hint, each)) for each in WRITING_HINTS))
+            self._show(Content(f"{EDITING}{GAP}") + line(("chat.stop", "cancel")))
+        elif isinstance(self._chat.screen.focused, Prompt | None):  # none: another window has it
+            self._show(*(Content(GAP).join(map(self._hint, each)) for each in WRITING_HINTS))
         else:
-            self._show(line(("chat.stop", "back to the prompt")))
+            # What a feature put beside the stream may have keys of its own.
+            own = getattr(self._chat.screen.focused, "key_hints", "")
+            self._show(own or line(("chat.stop", "prompt")))
 
-    def _line(self, *commands: tuple[str, str]) -> str:
+    def show_welcome(self) -> None:
+        """Show the first screen while nothing was said or typed; what was wrong stays above it."""
+        chat = self._chat
+        entries = chat.transcript.stack.entries
+        is_blank = len(entries) <= FEW and all(map(_is_aside, entries))
+        welcome = chat.screen.query_one(Welcome)
+        welcome.teach(chat.opened, self.hints, is_blank=is_blank and not chat.prompt.text)
+        if welcome.display or chat.screen.query("#column.-first"):
+            chat.screen.query_one("#column").set_class(welcome.display, "-first")
+            chat.transcript.refresh(layout=True)
+
+    def _line(self, *commands: tuple[str, str]) -> Content:
         """Return as many hints as there is room for; always the last one, which leads out."""
         room = self._chat.screen.size.width - BESIDE_HINTS
         hints = [self._hint(each) for each in commands]
-        while len(hints) > 2 and len("   ".join(hints)) > room:
+        while len(hints) > 2 and len(Content(GAP).join(hints)) > room:
             del hints[-2]
-        return "   ".join(hints)
+        return Content(GAP).join(hints)
 
-    def _hint(self, command: tuple[str, str]) -> str:
+    def _hint(self, command: tuple[str, str]) -> Content:
         """Return a hint, with a function key if there is one: that is short and types nothing."""
         command_id, word = command
         keys = self.hints.keys(command_id)
         key = next((key for key in keys if key[0] == "F" and key[1:].isdigit()), keys[0])
-        return f"{key} {word}"
+        return clickable(f"{key} {word}", command_id)
 
     def show_opened(self) -> None:
         """Show the facts of a session just opened; a long one is counted when it is used."""
@@ -147,8 +168,8 @@ class StateLines:
         if conversation and len(conversation.state) > LONG_SESSION:
             self._show_names(conversation)
             used = conversation.state.header.metadata.token_count
-            last = f"{used:,} tokens when it was used last" if used else "a long session"
-            self._chat.screen.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING_HINT)}")
+            last = f"{used:,} tokens when last used" if used else "Long session"
+            self._chat.screen.query_one(Gauge).show_words(f"{last} · {self._line(COUNTING_HINT)}")
         else:
             self.show_facts()
 
@@ -176,6 +197,7 @@ class StateLines:
             return
         if self._chat.is_busy:
             gauge.show(conversation.context(), _note(conversation.state))
+            self._inspect()
         else:
             self._count(conversation)
 
@@ -205,19 +227,29 @@ class StateLines:
             self._show_names(conversation)
 
     def _show_names(self, conversation: Conversation) -> None:
+        if self._gauge is None:
+            return
         state, choice = conversation.state, conversation.choice
-        who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
-        if choice.remote_host:
-            who += f" → {visible(choice.remote_host)}"
+        who = model_words(choice.model, choice.provider.name, choice.remote_host)
         if conversation.mode.prompt:
-            who += f"   {visible(conversation.mode.name)}"
-        title = visible(state.header.title) or "New conversation"
+            mode = visible(conversation.mode.name)
+            who = [f"{each}   {mode}" for each in who]
+        title = visible(state.header.title) or NEW_CONVERSATION
         if task := pinned_task(conversation.notes.all):
             title = f"[{visible(task)}] {title}"
+        opened = self._chat.standings()
+        if len(opened) > 1 and not any(row.display for row in self._chat.screen.query("#tabs")):
+            at = next((each.number for each in opened if each.is_shown), 0)
+            title = f"{at}/{len(opened)} {title}"
         how_freely = partial(brakes, conversation.tools)
         self._chat.screen.query_one(TitleLine).show_names(title, who, how_freely)
         self._chat.screen.query_one(GoalLine).show(conversation.goals.active)
         self.show_saving()
+
+    def _inspect(self) -> None:
+        """Draw the inspector anew, where it is open."""
+        for pane in self._chat.screen.query("#inspector"):
+            pane.refresh()
 
     async def _show_gauge(self, conversation: Conversation) -> None:
         """Show what the server measured and an estimate of what came since. The exact count needs
@@ -232,6 +264,7 @@ class StateLines:
             return
         view = conversation.context()
         gauge.show(view, note)
+        self._inspect()
         room = view.budget.room
         if room and SCARCE[0] < view.count.tokens / room.limit < SCARCE[1]:
             await conversation.settle_context()
@@ -272,9 +305,18 @@ class StateLines:
         shell, status = self._chat.app.shell, self._chat.screen.query_one(StatusLine)
         running = f"{shell.would_end} running" if shell and shell.would_end else ""
         words = "NOT SAVED" if self.unsaved else _saving(self._chat.opened)
+        asking = [each for each in self._chat.standings() if each.state == "waits"]
+        elsewhere = sum(not each.is_shown for each in asking)
+        waits = waiting_words(elsewhere, self.hints.keys("session.waiting")[0])
         paid = _paid(self._chat.opened.state) if self._chat.opened else ""
-        status.show(right=" · ".join(word for word in (paid, words, running) if word))
+        status.show(right=" · ".join(word for word in (waits, paid, words, running) if word))
         status.set_class(bool(self.unsaved), "alarm")
+        self._inspect()
+
+
+def _is_aside(entry: Entry) -> bool:
+    """Return whether an entry only notes something; a command that ran says how it ended, too."""
+    return entry.speaker in ("note", "error") and not entry.footer
 
 
 def _saving(conversation: Conversation | None) -> str:
@@ -282,7 +324,7 @@ def _saving(conversation: Conversation | None) -> str:
     if conversation is None:
         return ""
     if not conversation.is_kept:
-        return "not kept"
+        return "ephemeral"
     if conversation.unsaved:
         return "not saved yet"
     return "saved" if len(conversation.state) else ""
@@ -342,6 +384,6 @@ class DraftTokens:
 
     def _pasted(self, paste: Attachment) -> float:
         if paste.media_type.startswith("image/"):
-            return IMAGE_TOKENS
+            return PICTURE_TOKENS
         known = self._pastes.get(paste)
         return careful_estimate(paste.content) if known is None else known

@@ -11,14 +11,32 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
+from ollm_tui.tui.kit.clickable import clickable
+
 NARROW = 80
 """Columns below which the sidebar takes the place of the stream."""
+WITH_SIDEBAR = 110
+"""Columns from which on the sidebar is open unless somebody closed it."""
+WIDE = 160
+"""Columns from which on the inspector may stand at the right."""
 BESIDE_HINTS = len("  NOT SAVED") + 4
 """Columns beside the hints: the alarm on the right, and the space around it."""
-# The same as `max-width` and `padding` of `.right`, and `padding` of `#title`, in screen.tcss.
-RIGHT_SHARE, AROUND, BEFORE = 0.6, 2, 2
-"""The share of a line the right text may take, the columns beside the line and before that text."""
+# The same as `padding` of `.right` and of `#title` in screen.tcss.
+AROUND, BEFORE = 2, 2
+"""The columns beside the line, and before the text on the right."""
+TITLE_SHARE = 0.6
+"""The share of the line that a long title has in any case."""
 GAP = "   "
+
+Words = str | Content
+
+
+class PlainText(Static):
+    """A text in which some words may be clicked; they look like all others."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("", markup=False, **options)
+        self.auto_links = False
 
 
 class TwoTexts(Horizontal):
@@ -29,39 +47,44 @@ class TwoTexts(Horizontal):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._left = Static("", classes="left", markup=False)
-        self._right = Static("", classes="right", markup=False)
-        self._shown = ("", "")
+        self._left = PlainText(classes="left")
+        self._right = PlainText(classes="right")
+        self._shown = (Content(""), Content(""))
 
     def compose(self) -> ComposeResult:
         """Lay out the two texts, pushed apart."""
         yield self._left
         yield self._right
 
-    def show(self, *, left: str | None = None, right: str | None = None) -> None:
+    def show(self, *, left: Words | None = None, right: Words | None = None) -> None:
         """Change one of the texts, or both."""
         before = self._shown
-        self._shown = (before[0] if left is None else left, before[1] if right is None else right)
+        self._shown = (
+            before[0] if left is None else _content(left),
+            before[1] if right is None else _content(right),
+        )
         # The left text has the room that is left: only another length on the right moves anything.
-        if self._shown[0] != before[0]:
-            self._left.update(Content(self._shown[0]), layout=False)
-        if self._shown[1] != before[1]:
-            self._right.update(Content(self._shown[1]))
+        if not self._shown[0].is_same(before[0]):
+            self._left.update(self._shown[0], layout=False)
+        if not self._shown[1].is_same(before[1]):
+            self._right.update(self._shown[1])
 
 
 class TitleLine(TwoTexts):
-    """Shows the title of the session, which model answers, and how freely it may act."""
+    """Shows the title of the session, which model answers where, and how freely it may act."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._who = ""
+        self._title = ""
+        self._who: Sequence[str] = ("",)
         self._how_freely: Callable[[int], str] = _says_nothing
 
     def show_names(
-        self, title: str, who: str, how_freely: Callable[[int], str] | None = None
+        self, title: str, who: Sequence[str], how_freely: Callable[[int], str] | None = None
     ) -> None:
-        """Show title and names. `how_freely` is asked again for every width of the terminal."""
-        self._who, self._how_freely = who, how_freely or _says_nothing
+        """Show the title and the model, in the first of some words that leave room for the title.
+        `how_freely` is asked again for every width of the terminal."""
+        self._title, self._who, self._how_freely = title, who, how_freely or _says_nothing
         self.show(left=title)
         self.on_resize()
 
@@ -69,14 +92,13 @@ class TitleLine(TwoTexts):
         """Shorten the names where there is little room: missing brakes are seen at every width."""
         width = self.screen.size.width
         how_freely = self._how_freely(width)
-        if not how_freely:
-            self.show(right=self._who)
-            return
-        room = int((width - AROUND) * RIGHT_SHARE) - BEFORE - cell_len(GAP + how_freely)
-        who = self._who
+        brakes = GAP + how_freely if how_freely else ""
+        beside = width - AROUND - BEFORE - cell_len(brakes)
+        room = beside - min(cell_len(self._title), int(beside * TITLE_SHARE))
+        who = next((each for each in self._who if cell_len(each) <= room), self._who[-1])
         if cell_len(who) > room:
             who = f"{set_cell_size(who, max(room - 1, 0)).rstrip()}…"
-        self.show(right=who + GAP + how_freely)
+        self.show(right=clickable(who, "model.choose") + brakes)
 
 
 class StatusLine(TwoTexts):
@@ -84,11 +106,11 @@ class StatusLine(TwoTexts):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._lines: Sequence[str] = ()
+        self._lines: Sequence[Content] = ()
 
-    def show_fitting(self, lines: Sequence[str]) -> None:
+    def show_fitting(self, lines: Sequence[Words]) -> None:
         """Show the first of some lines that there is room for, also after a change of the width."""
-        self._lines = lines
+        self._lines = [_content(line) for line in lines]
         self.on_resize()
 
     def on_resize(self) -> None:
@@ -98,6 +120,10 @@ class StatusLine(TwoTexts):
             self.show(
                 left=next((line for line in self._lines if len(line) <= room), self._lines[-1])
             )
+
+
+def _content(words: Words) -> Content:
+    return words if isinstance(words, Content) else Content(words)
 
 
 def _says_nothing(_width: int) -> str:

@@ -65,7 +65,7 @@ async def _offer(chat: ChatPort, refused: PromptTooLong, ways: Sequence[_Way]) -
     async def give(answer: str) -> str:
         return await next(way for way in ways if way.words == answer).action()
 
-    words = f"! This message is too long: {refused.tokens:,} tokens with all before it."
+    words = f"! This message is too long: {refused.tokens:,} tokens with the context."
     if refused.limit is not None:
         excess, window = refused.tokens - refused.limit, chat.conversation.choice.window
         about = "≈" if refused.estimated else ""
@@ -164,7 +164,7 @@ def _in_parts(
 
 async def _put(chat: ChatPort, parts: Written) -> str:
     chat.prompt.put(*parts)
-    return f"the model reads it in parts · {SEND_AGAIN}"
+    return f"Attached as a file · {SEND_AGAIN}"
 
 
 async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str:
@@ -172,25 +172,25 @@ async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str
     before = conversation.choice
     await conversation.use(before._replace(window=window))
     chat.lines.show_facts()
-    return f"window {before.window:,} → {window:,} from now on · {SEND_AGAIN}"
+    return f"Window {before.window:,} → {window:,} · {SEND_AGAIN}"
 
 
 async def _fold(chat: ChatPort, excess: int, *, own: bool) -> str:
     """Make room for the message, which is in the prompt again, and for no less than that."""
     target = max(chat.conversation.context().count.tokens - excess, 1)
     start(chat, Asked(fold_own=own, target=target))
-    what = "folding the oldest of your messages" if own else "compressing the context"
+    what = "Folding your oldest messages" if own else "Compressing the context"
     return f"{what} · then {SEND_AGAIN}"
 
 
 async def _remove(chat: ChatPort, question: Message, names: Sequence[str]) -> str:
     kept = [each for each in as_written(question) if each.name not in names]
     chat.prompt.put(question.text, kept)
-    return f"taken out: {', '.join(names)} · {SEND_AGAIN}"
+    return f"Removed {', '.join(names)} · {SEND_AGAIN}"
 
 
 async def _begin_anew(chat: ChatPort, question: Message) -> str:
     await new(chat, "")
     chat = chat.front()  # the port given belongs to the session that was left
     chat.prompt.put(question.text, as_written(question))
-    return f"a new session · {SEND_AGAIN}"
+    return f"New session · {SEND_AGAIN}"

@@ -6,15 +6,19 @@ import asyncio
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ollm_tui.core.counts import short_count
+from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.engine.project.instructions import Instructions, entry_key
+from ollm_tui.engine.project.own_commands import OwnCommand
+from ollm_tui.services.safety.project_trust import Verdict
 from ollm_tui.settings.loaded import ProjectSettings
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.locations import CONFIG, FOLDER
 from ollm_tui.tui.chat.trust_question import Question, TrustQuestion
+from ollm_tui.tui.conversations.standing import AT_WORK
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
@@ -40,14 +44,19 @@ async def _look_around(chat: ChatPort) -> None:
         bar.show()
     chat.app.part(_Folders, lambda: _Folders(chat))
     found, settings = await _new_instructions(chat), await _new_settings(chat)
+    commands = await asyncio.to_thread(_new_commands, chat)
     if settings:
-        await _ask(chat, await _about_settings(chat, settings, found))
-    elif found:
-        await _ask(chat, _about_instructions(chat, found))
+        await _ask(chat, await _about_settings(chat, settings, found, commands))
+    elif found or commands:
+        await _ask(chat, _about_instructions(chat, found, commands))
     if host := chat.app.workspace.additions.extensions:
         from ollm_tui.tui.extensions.arrival import welcome
 
         welcome(chat, host)
+    if sync := chat.app.workspace.sync:
+        from ollm_tui.tui.sync.sync_notes import SyncNotes
+
+        chat.app.part(SyncNotes, lambda: SyncNotes(chat, sync))
     if mcp := chat.app.workspace.additions.mcp:
         from ollm_tui.tui.mcp.commands import question
 
@@ -68,6 +77,33 @@ async def _new_instructions(chat: ChatPort) -> Instructions | None:
     if found is None or _is_used(chat, found):
         return None
     return None if await asyncio.to_thread(project.verdict, found) else found
+
+
+class _NewCommands(NamedTuple):
+    """The commands of a project as they are asked about."""
+
+    digest: str
+    commands: tuple[OwnCommand, ...]
+
+    @property
+    def words(self) -> str:
+        names = [f"/{each.name}" for each in self.commands]
+        listed = ", ".join(names) if len(names) < MOST_NAMED else ", ".join(names[:2]) + ", …"
+        return f"{counted(len(names), 'command')} ({listed})"
+
+    def texts(self) -> Iterator[str]:
+        """The text of each file, to be read."""
+        for each in self.commands:
+            wishes = (f"{key}: {value}" for key, value in each.wishes if value)
+            yield "\n".join((f"/{each.name}", *wishes, "", each.text))
+
+
+def _new_commands(chat: ChatPort) -> _NewCommands | None:
+    """Return the commands of the project if the user has not decided about them yet."""
+    known = chat.app.workspace.project.commands
+    if not known.awaits_answer:
+        return None
+    return _NewCommands(known.digest, tuple(known.of_project.values()))
 
 
 class _Folders:
@@ -117,57 +153,95 @@ async def bar_of(chat: ChatPort) -> TrustQuestion:
     return chat.screen.query_one(TrustQuestion)
 
 
-def _about_instructions(chat: ChatPort, found: Instructions) -> Question:
+def _about_instructions(
+    chat: ChatPort, found: Instructions | None, commands: _NewCommands | None = None
+) -> Question:
+    """Ask about instructions, and about the project's commands with them if these are new."""
     project = chat.app.workspace.project
+    names = " and ".join(_named(found, commands))
 
     async def give(answer: str) -> str:
+        if answer in ("always", "never"):
+            verdict: Verdict = "always" if answer == "always" else "never"
+            await asyncio.to_thread(_keep_verdicts, chat, found, commands, verdict)
         if answer == "never":
-            await asyncio.to_thread(project.keep_verdict, found, "never")
-            return f"{found.names} is not used; it is asked again when it changes"
+            return f"Not used: {names} · asks again when it changes"
+        if commands:
+            project.commands.agree_once(commands.digest)
+        if not found:
+            return f"Ready to use: {names}"
         await project.use(chat.conversation.notes, found)
-        if answer == "always":
-            await asyncio.to_thread(project.keep_verdict, found, "always")
         chat.lines.show_facts()
-        return f"{found.names} is in every prompt now; /context list shows it"
+        return f"Added to every prompt: {found.names} · /context list"
 
-    place = visible(found.folder) or "This folder"
-    words = f"{place} has instructions for the model: {_size(found)}. Use them?"
-    text = "\n\n".join(_texts(found))
-    subject = f"instructions {found.folder}".rstrip()
-    return Question(subject, words, ABOUT_INSTRUCTIONS, text, give, details=_costs(found))
+    place = visible(found.folder if found else "") or "This folder"
+    has = [f"instructions for the model: {_size(found)}"] if found else []
+    has += [commands.words] if commands else []
+    words = f"{place} has {' and '.join(has)}. Use them?"
+    text = "\n\n".join((*_texts(found), *(commands.texts() if commands else ())))
+    subject = f"instructions {found.folder if found else ''}".rstrip()
+    details = _costs(found) if found else []
+    return Question(subject, words, ABOUT_INSTRUCTIONS, text, give, details=details)
+
+
+def _named(found: Instructions | None, commands: _NewCommands | None) -> Iterator[str]:
+    if found:
+        yield found.names
+    if commands:
+        yield commands.words
+
+
+def _keep_verdicts(
+    chat: ChatPort, found: Instructions | None, commands: _NewCommands | None, verdict: Verdict
+) -> None:
+    project = chat.app.workspace.project
+    if found:
+        project.keep_verdict(found, verdict)
+    if commands:
+        project.commands.keep_verdict(commands.digest, verdict)
 
 
 async def _about_settings(
-    chat: ChatPort, found: ProjectSettings, instructions: Instructions | None
+    chat: ChatPort,
+    found: ProjectSettings,
+    instructions: Instructions | None,
+    commands: _NewCommands | None,
 ) -> Question:
-    """Ask about the settings, and about the instructions with them if these are new as well."""
+    """Ask about the settings, and about instructions and commands with them if these are new."""
     project = chat.app.workspace.project
 
     async def give(answer: str) -> str:
-        verdict = "always" if answer == "yes" else "never"
+        verdict: Verdict = "always" if answer == "yes" else "never"
         await asyncio.to_thread(project.keep_settings_verdict, found.digest, verdict)
-        if instructions:
-            await asyncio.to_thread(project.keep_verdict, instructions, verdict)
+        await asyncio.to_thread(_keep_verdicts, chat, instructions, commands, verdict)
         if answer == "never":
-            return "nothing of it is used; it is asked again when it changes"
+            return "Not used · asks again when it changes"
         if instructions:
             await project.use(chat.conversation.notes, instructions)
             chat.lines.show_facts()
         if _can_start_again(chat):
             await chat.app.start_again()
-        return "the settings of this folder count from the next start on"
+        return "Folder settings apply from the next start"
 
-    has = "its own settings"
+    has = ["settings"]
     if instructions:
-        has = f"instructions for the model ({_size(instructions)}) and {has}"
-    host = await _destination(chat, found)
+        has.insert(0, f"instructions for the model ({_size(instructions)})")
+    if commands:
+        has.insert(0, commands.words)
+    warning = await _where_it_goes(chat, found)
     return Question(
         "settings",
-        f"This folder has {has}. Trust them?",
+        f"This folder has {' and '.join(has)}. Trust them?",
         FOR_GOOD,
-        "\n\n".join((_settings_text(found), *_texts(instructions))),
+        "\n\n".join(
+            (
+                _settings_text(found),
+                *_texts(instructions),
+                *(commands.texts() if commands else ()),
+            )
+        ),
         give,
-        f"would send what you write to {host}" if host else "",
+        warning,
         tuple(map(str, found.changes)),
     )
 
@@ -175,19 +249,24 @@ async def _about_settings(
 def _can_start_again(chat: ChatPort) -> bool:
     """Return whether nothing is lost, and nobody asked for a passphrase, by starting again."""
     app = chat.app
-    runs = chat.is_busy or bool(app.shell and app.shell.would_end)
+    works = chat.is_busy or any(each.state in AT_WORK for each in chat.standings())
+    runs = works or bool(app.shell and app.shell.would_end)
     is_encrypted = app.loaded.settings.retention.encrypt_at_rest
     return chat.conversation.is_kept and not runs and not is_encrypted
 
 
-async def _destination(chat: ChatPort, found: ProjectSettings) -> str | None:
-    """Return the machine that would get what is said if the settings counted; None if it is this
-    one, or they choose no model."""
+async def _where_it_goes(chat: ChatPort, found: ProjectSettings) -> str:
+    """Return where what is said would go if the settings counted, in words; empty if it stays on
+    this machine, or they choose no model."""
     chosen = {change.path: change.after for change in found.changes}
     provider, model = chosen.get(("provider",)), chosen.get(("model",))
     if not provider and not model:
-        return None
-    return await chat.app.workspace.models.destination(provider, model)
+        return ""
+    try:
+        host = await chat.app.workspace.models.destination(provider, model)
+    except OllmError as error:  # whoever has the model later may pass it on
+        return f"may send what you write to another machine ({visible(str(error))})"
+    return f"would send what you write to {host}" if host else ""
 
 
 def _settings_text(found: ProjectSettings) -> str:
@@ -220,9 +299,9 @@ async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
         await asyncio.to_thread(hooks.keep_verdict, shown, verdict)
         if await asyncio.to_thread(hooks.verdict, hook) is None:
             chat.screen.run_worker(_ask_about_hook(chat, hooks, hook))
-            return "the hook changed since it was shown; it is asked again"
-        effect = f"runs at {hook.event} from now on" if answer == "yes" else "is not run"
-        return f"the hook {effect}; it is asked again when it changes"
+            return "The hook has changed since; asking again"
+        effect = f"Hook enabled for {hook.event}" if answer == "yes" else "Hook not run"
+        return f"{effect} · asks again when it changes"
 
     words = f"Your settings have a hook for {hook.event}: {hook.command}. Run it?"
     await _ask(chat, Question(f"hook {hook.command}", words, FOR_GOOD, shown.text, give))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ TOO_LONG = "too-long"
 """The subject of what is asked about a message that did not fit."""
 MODE = "mode"
 """The subject of the question whether to use another mode."""
+LENGTH = "length"
+"""The subject of the question whether to go on in a new session."""
 
 DETAILS_SHOWN = 4
 """The most details that are shown; all can be viewed."""
@@ -65,23 +67,26 @@ class TrustQuestion(Static, can_focus=True):
     }
     """
     BINDINGS = [
-        _answer("y", "Yes", "Agree, as the line says"),
-        _answer("a", "Always", "Agree as long as it stays as it is"),
-        _answer("n", "Never", "Do not use it, and do not ask again"),
-        _answer("v", "View", "Read it first"),
-        _answer("w", "Window", "Give the model a larger window, where a message did not fit"),
-        _answer("c", "Compress", "Compress the context first, where a message did not fit"),
-        _answer("o", "Fold", "Fold older messages of yours, where a message did not fit"),
-        _answer("f", "File", "Send it as a file that the model reads in parts"),
-        _answer("r", "Remove", "Send it without what is attached, where it did not fit"),
-        *(_answer(str(n), f"Without-{n}", "Send it without this attachment") for n in range(1, 10)),
-        _answer("s", "Session", "Say it in a new session, where it did not fit"),
+        _answer("y", "Yes", "Yes, as asked"),
+        _answer("a", "Always", "Yes, until it changes"),
+        _answer("n", "Never", "No, until it changes"),
+        _answer("v", "View", "View it first"),
+        _answer("w", "Window", "Message too long: use a larger window"),
+        _answer("c", "Compress", "Message too long: compress first"),
+        _answer("o", "Fold", "Message too long: fold your oldest messages"),
+        _answer("f", "File", "Message too long: send as a file, read in parts"),
+        _answer("r", "Remove", "Message too long: send without attachments"),
+        *(
+            _answer(str(n), f"Without-{n}", "Message too long: send without this one")
+            for n in range(1, 10)
+        ),
+        _answer("s", "Session", "Message too long: send in a new session"),
         Binding(
             "escape",
             "screen.command('context.trust', 'later')",
             "Not now",
             id="trust.later",
-            tooltip="Decide another time",
+            tooltip="Not now",
             show=False,
         ),
     ]
@@ -115,6 +120,14 @@ class TrustQuestion(Static, can_focus=True):
         if any(each.subject == subject for each in self.questions):
             self.questions = [each for each in self.questions if each.subject != subject]
             self.show()
+
+    def take_out(self, subjects: Collection[str]) -> list[Question]:
+        """Remove the questions about some subjects, and return them."""
+        taken = [each for each in self.questions if each.subject in subjects]
+        if taken:
+            self.questions = [each for each in self.questions if each.subject not in subjects]
+            self.show()
+        return taken
 
     def show(self) -> None:
         """Show the first question and the keys that answer it now; nothing if there is none."""

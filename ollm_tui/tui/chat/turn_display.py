@@ -20,6 +20,7 @@ from ollm_tui.core.events import (
     Prepared,
     PromptCut,
     PromptTooLong,
+    Queued,
     ReasoningArrived,
     ReplyStarted,
     SaveFailed,
@@ -39,6 +40,7 @@ from ollm_tui.engine.turn.stray_calls import without_call
 from ollm_tui.tui.chat.first_word import Waiting
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.chat.words import FIRST_WORD
+from ollm_tui.tui.conversations.events_so_far import EventsSoFar
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.job_entries import with_commands
 from ollm_tui.tui.stream.entries.message_entries import (
@@ -49,6 +51,7 @@ from ollm_tui.tui.stream.entries.message_entries import (
     footer_of,
     model_note,
     reasoning_title,
+    stamp_of,
 )
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, with_loops
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
@@ -87,11 +90,34 @@ class TurnDisplay:
         self._waiting = Waiting()
         self._clock: Timer | None = None
         """Ticks while the first word is waited for."""
+        self._now: Callable[[], float] = time.monotonic
+        """Tells the time; when events are shown late, the time they came at."""
         self._is_too_long = False
         """Whether the turn ended because its prompt does not fit."""
         self._missing_snapshots: list[Entry] = []
         """Notes since the last message that a snapshot could not be taken. No session has them, so
         they are added whenever the branch is shown."""
+
+    def leave(self) -> None:
+        """Draw nothing any more: another conversation is shown from now on."""
+        self._stop_waiting()
+        if self._frame:
+            self._frame.cancel()
+            self._frame = None
+
+    def catch_up(self, so_far: EventsSoFar) -> None:
+        """Show the branch, and what runs in it, as if all of it had been watched."""
+        question = so_far.question
+        if question is None:
+            self.show_branch()
+        elif question.parent_id:
+            self._transcript.show(self._branch(question.parent_id))
+        else:
+            self._transcript.show(())
+        for at, event in so_far.all():
+            self._now = lambda at=at: at
+            self.take(event)
+        self._now = time.monotonic
 
     def take(self, event: AnyTurnEvent) -> None:
         """Show one event."""
@@ -109,6 +135,10 @@ class TurnDisplay:
                 share = "" if event.fraction is None else f" {event.fraction:.0%}"
                 self._lines.show_doing(f"{event.what}{share}")
                 self._waiting.note(event.what, event.fraction)
+                self._show_waiting()
+            case Queued():
+                self._lines.show_doing(event.words if event.place else FIRST_WORD)
+                self._waiting.note(event.words if event.place else FIRST_WORD, None)
                 self._show_waiting()
             case ReasoningArrived():
                 self._think(event.text)
@@ -161,14 +191,14 @@ class TurnDisplay:
 
     def note_error(self, error: OllmError, key: str) -> None:
         """Show in the stream what went wrong and what to do, at the place where it happened."""
-        text = f"{error.message}\n{error.hint}".strip()
+        text = error.lines
         self._transcript.add(Entry(key, "error", text))
 
     def note_missing_snapshot(self, failed: SnapshotFailed) -> None:
         """Show that a snapshot could not be taken. The note stays when another branch is
         shown: going back takes a snapshot first."""
         key = f"unkept-{time.monotonic_ns()}"
-        entry = Entry(key, "error", f"{failed.message}\n{failed.hint}".strip())
+        entry = Entry(key, "error", OllmError(failed.message, failed.hint).lines)
         self._missing_snapshots.append(entry)
         self._transcript.add(entry)
 
@@ -244,7 +274,7 @@ class TurnDisplay:
     def _think(self, text: str) -> None:
         self._stop_waiting()
         if self._thinking_since is None:
-            self._thinking_since = time.monotonic()
+            self._thinking_since = self._now()
             self._lines.show_doing("thinking")
         self._thought.append(text)
         self._draw_soon()
@@ -262,7 +292,7 @@ class TurnDisplay:
     def _end_thinking(self) -> None:
         assert self._thinking_since is not None
         self._draw()
-        seconds = time.monotonic() - self._thinking_since
+        seconds = self._now() - self._thinking_since
         self._thinking_since = None
         self._transcript.retitle_fold(self._reply, REASONING, reasoning_title("", seconds))
 
@@ -301,7 +331,7 @@ class TurnDisplay:
         self._draw()
         if message is not None:
             footer = footer_of(message, self._state)
-            self._transcript.finish(self._reply, footer, details_of(message))
+            self._transcript.finish(self._reply, footer, details_of(message), stamp_of(message))
         elif self._transcript.entry(self._reply).growing:
             self._transcript.finish(self._reply)
 

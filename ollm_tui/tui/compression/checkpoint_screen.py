@@ -13,7 +13,13 @@ from textual.widgets import Static
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.compression import Checkpoint
-from ollm_tui.tui.compression.words import CHECKPOINT_KEYS, LEVEL_WORDS, NO_CHECKPOINT, NO_SUMMARY
+from ollm_tui.tui.compression.words import (
+    CHECKPOINT_KEYS,
+    LEDGER,
+    LEVEL_WORDS,
+    NO_CHECKPOINT,
+    NO_SUMMARY,
+)
 from ollm_tui.tui.kit.reading_screen import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
@@ -26,18 +32,20 @@ class CheckpointsScreen(ReadingScreen):
     CSS_PATH = "screen.tcss"
     BINDINGS = [
         Binding("escape,q,v", "close", "Close", id="checkpoints.close", tooltip="Close"),
-        Binding("j,down", "scroll(1)", "Down", id="checkpoints.down", tooltip="A line down"),
-        Binding("k,up", "scroll(-1)", "Up", id="checkpoints.up", tooltip="A line up"),
+        Binding("j,down", "scroll(1)", "Down", id="checkpoints.down", tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "Up", id="checkpoints.up", tooltip="Scroll up"),
         Binding(
             "pagedown,space",
             "page(1)",
             "Page down",
             id="checkpoints.page_down",
-            tooltip="A page on",
+            tooltip="Scroll a page down",
         ),
-        Binding("pageup", "page(-1)", "Page up", id="checkpoints.page_up", tooltip="A page back"),
-        Binding("g,home", "edge(0)", "Top", id="checkpoints.top", tooltip="To the top"),
-        Binding("G,end", "edge(1)", "End", id="checkpoints.end", tooltip="To the end"),
+        Binding(
+            "pageup", "page(-1)", "Page up", id="checkpoints.page_up", tooltip="Scroll a page up"
+        ),
+        Binding("g,home", "edge(0)", "Top", id="checkpoints.top", tooltip="Go to the top"),
+        Binding("G,end", "edge(1)", "End", id="checkpoints.end", tooltip="Go to the bottom"),
     ]
 
     def __init__(self, checkpoints: Sequence[Checkpoint], show: str | None = None) -> None:
@@ -82,7 +90,7 @@ def _lines(checkpoint: Checkpoint, number: int, total: int) -> Iterator[Content]
     yield Content(clean(checkpoint.summary).strip() or NO_SUMMARY)
     if ledger := clean(checkpoint.facts).strip():
         yield Content("")
-        yield Content.styled("Ledger, kept without the model", "$secondary")
+        yield Content.styled(LEDGER, "$secondary")
         yield Content(ledger)
 
 

@@ -17,7 +17,7 @@ from ollm_tui.tui.compression.compression_run import (
     preview,
     start,
 )
-from ollm_tui.tui.compression.words import tokens_words
+from ollm_tui.tui.compression.words import HOW_TO_TARGET, NO_MESSAGE_SELECTED, tokens_words
 from ollm_tui.tui.stream.entries.compression_entries import undone_next
 
 OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--provider", "--above", "--to")
@@ -60,7 +60,7 @@ async def undo(chat: ChatPort, _argument: str) -> None:
     undone = await chat.conversation.compression.undo()
     display_of(chat).show_records()
     chat.lines.show_facts()
-    chat.tell(f"undone: {tokens_words(undone)}; it compresses again when it is full")
+    chat.tell(f"Compression undone: {tokens_words(undone)} · compresses again when full")
 
 
 def checkpoints(chat: ChatPort, _argument: str) -> None:
@@ -96,7 +96,7 @@ def _parsed(argument: str) -> tuple[set[str], int | None, str]:
     unknown = options - set(OPTIONS)
     if unknown:
         raise UsageError(
-            f"/compact knows no {visible(sorted(unknown)[0])}", f"there are: {', '.join(OPTIONS)}"
+            f"Unknown option {visible(sorted(unknown)[0])}", f"one of {', '.join(OPTIONS)}"
         )
     return options, target, " ".join(words)
 
@@ -106,7 +106,7 @@ def _tokens(word: str) -> int:
     plain = word.replace(",", "").lower()
     number = plain.removesuffix("k")
     if not number.isdecimal() or not int(number):
-        raise UsageError("--to needs a number of tokens", "/compact --to 3000")
+        raise UsageError("--to needs a number of tokens", HOW_TO_TARGET)
     return int(number) * (1000 if plain.endswith("k") else 1)
 
 
@@ -114,9 +114,9 @@ def _cursor(chat: ChatPort) -> str:
     """Return the message under the cursor. UsageError if there is none."""
     keys = [key for key in chat.transcript.cursor.keys if key in chat.conversation.state]
     if not keys:
-        up = chat.lines.hints.line(("read.earlier", "moves to one"))
-        above = chat.lines.hints.line(("compression.above", "compresses above it"))
-        raise UsageError("no message is chosen", f"{up}, then {above}")
+        up = chat.lines.hints.line(("read.earlier", "selects one"))
+        above = chat.lines.hints.line(("compression.above", "compresses"))
+        raise UsageError(NO_MESSAGE_SELECTED, f"{up}, then {above}")
     return keys[0]
 
 

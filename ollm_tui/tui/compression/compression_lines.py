@@ -13,7 +13,15 @@ from ollm_tui.core.compression_events import STAGES, Outcome
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.compression.progress import CompressionProgress
-from ollm_tui.tui.compression.words import BAR_LABELS, STAGE_WORDS, What, ending_line, ending_title
+from ollm_tui.tui.compression.words import (
+    BAR_LABELS,
+    FREES_ABOUT,
+    NO_MODEL_NEEDED,
+    STAGE_WORDS,
+    What,
+    ending_line,
+    ending_title,
+)
 from ollm_tui.tui.gauge.gauge_bar import Characters, Kind, Run, share_cells
 from ollm_tui.tui.stream.markdown.wrapping import line_spans
 
@@ -134,7 +142,7 @@ class CompressionLines(NamedTuple):
         """Return how many tokens it frees."""
         progress = self.progress
         freed = max(progress.before_tokens - progress.after_tokens, 0)
-        words = "freed " if progress.is_exact else "frees ≈"
+        words = "freed " if progress.is_exact else FREES_ABOUT
         return f"{words}{freed:,} tokens, {self._freed_share()} %"
 
     def problems(self) -> list[Content]:
@@ -157,9 +165,9 @@ class CompressionLines(NamedTuple):
             return [Content(line) for line in self.wrapped(progress.summary.strip("\n"))]
         if progress.started and progress.started.model:
             model = visible(progress.started.model)
-            words = f"{model} is going to write it here." if progress.is_running else ""
+            words = f"{model} will write it here." if progress.is_running else ""
         else:
-            words = "No model has to be asked for this."
+            words = NO_MODEL_NEEDED
         return [Content.styled(line, "$text-muted") for line in self.wrapped(words)]
 
     def ledger(self, facts: Sequence[str]) -> list[Content]:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
 from ollm_tui.core.compression_events import (
@@ -46,8 +47,16 @@ from ollm_tui.tui.compression.preview import (
     StartOver,
 )
 from ollm_tui.tui.compression.screen import CompressionScreen
-from ollm_tui.tui.compression.words import Ending, ending_line, fill_line, tokens_words
+from ollm_tui.tui.compression.words import (
+    COMPRESSING,
+    NOT_EDITABLE,
+    Ending,
+    ending_line,
+    fill_line,
+    tokens_words,
+)
 from ollm_tui.tui.keymap import Hints
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.stream.entries.compression_entries import UNCHANGED, compression_entries
 from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
 from ollm_tui.tui.stream.transcript.transcript import Transcript
@@ -71,8 +80,6 @@ class CompressionDisplay:
         self._metadata = metadata
         self._hints = hints
         self._screen: CompressionScreen | CompressionPreview | None = None
-        self.decision: asyncio.Future[Decision] | None = None
-        """The user's decision about a draft, if the compression is to wait for one."""
 
     def take(self, event: AnyCompressionEvent) -> None:
         """Show one event."""
@@ -107,6 +114,10 @@ class CompressionDisplay:
                 pass  # seen in the panel while they matter
             case _:
                 assert_never(event)
+
+    def leave(self) -> None:
+        """Show nothing any more: another conversation is shown from now on."""
+        self._panel.leave()
 
     def whole_screen(
         self,
@@ -159,6 +170,13 @@ class CompressionDisplay:
 
 
 Events = AsyncGenerator[AnyCompressionEvent, None]
+
+
+@dataclass
+class PendingDecision:
+    """The user's decision about a draft, if the compression is to wait for one."""
+
+    made: asyncio.Future[Decision] | None = None
 
 
 class Asked(NamedTuple):
@@ -221,17 +239,17 @@ def start_due(chat: ChatPort) -> None:
 
 def _start(chat: ChatPort, events: Events, asked: Asked) -> None:
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     chat.is_busy = True
-    chat.lines.show_doing("compressing the context; what you send meanwhile waits")
-    chat.screen.run_worker(_run(chat, events, asked), group="turn")
+    chat.lines.show_doing(COMPRESSING)
+    chat.screen.run_worker(_run(chat, events, asked), group=chat.work_group)
 
 
 def preview(chat: ChatPort, asked: Asked, instructions: str = "") -> None:
     """Show what a compression would do, and let the user decide. UsageError while the model
     answers."""
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     compression = chat.conversation.compression
     events = asked.preview(compression, instructions)
     screen = CompressionPreview(
@@ -261,13 +279,13 @@ def preview(chat: ChatPort, asked: Asked, instructions: str = "") -> None:
 
     chat.is_busy = True
     chat.ask(screen, decide)
-    worker = chat.screen.run_worker(follow(), group="turn")
+    worker = chat.screen.run_worker(follow(), group=chat.work_group)
 
 
 async def _apply(chat: ChatPort, wanted: Applied) -> None:
     done = await chat.conversation.compression.apply(wanted.draft, wanted.summary)
-    display_of(chat).show_new(done)
-    chat.tell(f"compressed: {tokens_words(done)}")
+    chat.when_shown(lambda: display_of(chat).show_new(done))
+    chat.tell(f"Compressed: {tokens_words(done)}")
     chat.go_on()
 
 
@@ -286,15 +304,16 @@ def edit_first(chat: ChatPort) -> None:
     """
     compression = chat.conversation.compression
     if not compression.hold():
-        undo = chat.lines.hints.line(("compression.undo", "undoes it afterwards"))
-        raise UsageError("this one cannot be edited before it is applied", undo)
+        undo = chat.lines.hints.line(("compression.undo", "undoes it later"))
+        raise UsageError(NOT_EDITABLE, undo)
     _let_decide(chat)
 
 
 def _let_decide(chat: ChatPort) -> None:
     """Show the preview of the compression that runs; `decision` gets what the user decides."""
     compression, view = chat.conversation.compression, display_of(chat)
-    decision = view.decision = asyncio.get_running_loop().create_future()
+    pending = chat.part(PendingDecision, PendingDecision)
+    decision = pending.made = asyncio.get_running_loop().create_future()
 
     def decide(wanted: Decision) -> None:
         compression.stop()
@@ -305,38 +324,38 @@ def _let_decide(chat: ChatPort) -> None:
 
 
 async def _run(chat: ChatPort, events: Events, asked: Asked) -> None:
-    view = display_of(chat)
+    pending = chat.part(PendingDecision, PendingDecision)
     try:
-        await _follow(view, events)
-        while view.decision:
-            await _decided(chat, view, await view.decision, asked)
+        await _follow(chat, events)
+        while pending.made:
+            await _decided(chat, await pending.made, asked)
     except OllmError as error:
-        text = f"{error.message}\n{error.hint}".strip()
-        chat.transcript.add(Entry(f"error-{time.monotonic_ns()}", "error", text))
+        text = error.lines
+        entry = Entry(f"error-{time.monotonic_ns()}", "error", text)
+        chat.when_shown(lambda: chat.transcript.add(entry))
     finally:
-        view.decision = None
+        pending.made = None
         chat.is_busy = False
     chat.go_on()
 
 
-async def _follow(view: CompressionDisplay, events: Events) -> None:
+async def _follow(chat: ChatPort, events: Events) -> None:
     async with aclosing(events):
         async for event in events:
-            view.take(event)
+            chat.take(event)
 
 
-async def _decided(
-    chat: ChatPort, view: CompressionDisplay, wanted: Decision, asked: Asked
-) -> None:
+async def _decided(chat: ChatPort, wanted: Decision, asked: Asked) -> None:
     """Apply the draft, have its summary written anew, or leave the context as it is."""
     compression = chat.conversation.compression
-    view.decision = None
+    chat.part(PendingDecision, PendingDecision).made = None
     match wanted:
         case Applied():
-            view.show_new(await compression.apply(wanted.draft, wanted.summary))
+            done = await compression.apply(wanted.draft, wanted.summary)
+            chat.when_shown(lambda: display_of(chat).show_new(done))
         case StartOver():
             _let_decide(chat)
             again = asked._replace(choices=wanted.choices)
-            await _follow(view, again.preview(compression, wanted.instructions))
+            await _follow(chat, again.preview(compression, wanted.instructions))
         case None:
-            view.take(CompressionCancelled())
+            chat.take(CompressionCancelled())

@@ -78,28 +78,28 @@ class CompressionPanel(Widget, can_focus=True):
             "cancel",
             "Cancel",
             id="compression.cancel",
-            tooltip="Cancel the compression; nothing changes",
+            tooltip="Cancel; nothing changes",
         ),
         Binding(
             "z",
             "whole",
-            "Whole screen",
+            "Full screen",
             id="compression.whole",
-            tooltip="Watch it on the whole screen, or beside the stream again",
+            tooltip="Full screen, or beside the chat",
         ),
         Binding(
             "e",
             "edit",
             "Edit first",
             id="compression.edit",
-            tooltip="Stop before it is applied, and edit the summary",
+            tooltip="Pause and edit the summary before applying",
         ),
         Binding(
             "tab,i",
             "leave",
             "Back",
             id="compression.leave",
-            tooltip="Back to the prompt; the compression goes on",
+            tooltip="Back to the prompt; compression continues",
         ),
     ]
 
@@ -162,6 +162,11 @@ class CompressionPanel(Widget, can_focus=True):
             self._run()
         else:
             self._rest()
+
+    def leave(self) -> None:
+        """Hide the panel: the compression goes on in a conversation that is not shown."""
+        self.progress = CompressionProgress(self._clock)
+        self._rest()
 
     def on_mount(self) -> None:
         """Show a compression that may have begun before."""
@@ -232,8 +237,8 @@ class CompressionPanel(Widget, can_focus=True):
         if not self.progress.is_running:
             return (("compression.cancel", "close"),)
         if not self.has_focus:
-            return (("chat.stop", cancel), ("compression.watch", "whole screen"))
-        size = "beside the chat" if self._whole else "whole screen"
+            return (("chat.stop", cancel), ("compression.watch", "full screen"))
+        size = "beside the chat" if self._whole else "full screen"
         return (
             ("compression.cancel", cancel),
             ("compression.edit", edit),

@@ -46,6 +46,7 @@ from ollm_tui.tui.compression.words import (
     EDITING,
     EDITING_KEYS,
     INSTRUCTIONS_QUESTION,
+    NOTHING_SELECTED_YET,
     OUTCOME_GROUPS,
     OUTCOME_WORDS,
     PREVIEW,
@@ -186,44 +187,44 @@ class CompressionPreview(Screen[Decision]):
             "apply",
             "Apply",
             id="preview.apply",
-            tooltip="Compress the context as it is shown",
+            tooltip="Apply this compression",
             priority=True,
         ),
-        Binding("e", "edit", "Edit", id="preview.edit", tooltip="Edit the summary first"),
+        Binding("e", "edit", "Edit", id="preview.edit", tooltip="Edit the summary"),
         Binding(
             "x",
             "leave_out",
-            "Leave out",
+            "Without summary",
             id="preview.leave_out",
-            tooltip="Apply without a summary: only the ledger is kept",
+            tooltip="Apply without a summary; keep only the ledger",
         ),
         Binding(
             "d",
             "diff",
             "Before and after",
             id="preview.diff",
-            tooltip="What the model sees before and after",
+            tooltip="Show the prompt before and after",
         ),
         Binding(
             "space",
             "choose",
-            "Keep, excerpt or fold",
+            "Keep, cut or fold",
             id="preview.choose",
-            tooltip="Keep this message, cut it short or fold it, and look again",
+            tooltip="Keep, cut or fold this message, and preview again",
         ),
         Binding(
             "i",
             "instruct",
             "Instructions",
             id="preview.instructions",
-            tooltip="Have the summary written anew with extra instructions",
+            tooltip="Rewrite the summary with instructions",
         ),
         Binding(
             "escape",
             "leave",
-            "Leave",
+            "Close",
             id="preview.leave",
-            tooltip="Done editing; else leave, and nothing changes",
+            tooltip="Finish editing, or close without changes",
         ),
     ]
 
@@ -258,11 +259,11 @@ class CompressionPreview(Screen[Decision]):
         yield Static(id="heading")
         yield Static(id="bars")
         with Container(id="columns"):
-            yield ChoiceList(empty="Nothing is chosen yet.", unicode=self._unicode)
+            yield ChoiceList(empty=NOTHING_SELECTED_YET, unicode=self._unicode)
             with Vertical(id="words"):
                 yield Static(id="summary-title")
                 yield SummaryArea()
-                yield Static(Content("Ledger, kept without the model"), id="ledger-title")
+                yield Static(Content("Ledger (from records, no model)"), id="ledger-title")
                 with VerticalScroll(id="ledger", can_focus=False):
                     yield Static()
         yield Static(id="said")
@@ -355,7 +356,7 @@ class CompressionPreview(Screen[Decision]):
             if answer and answer.strip():
                 self.dismiss(StartOver(answer.strip(), self._choices))
 
-        question = Question(INSTRUCTIONS_QUESTION, self._instructions, "write it anew")
+        question = Question(INSTRUCTIONS_QUESTION, self._instructions, "rewrite")
         self.app.push_screen(question, start_over)
 
     def action_leave(self) -> None:
@@ -433,16 +434,16 @@ class CompressionPreview(Screen[Decision]):
 
     def _summary_title(self) -> str:
         if self._is_editing:
-            return "Summary, yours to edit"
+            return "Summary (editing)"
         if self._draft is None and self._progress.ending:
             return ""
         if self._draft is None:
-            return reading_words(self._progress) or "Summary, as it is written"
+            return reading_words(self._progress) or "Summary (being written)"
         if self._draft.checkpoint is None:
-            return "No summary: nothing is folded"
+            return "No summary: nothing to fold"
         if self._draft.checkpoint.summary:
             return "Summary"
-        return REJECTED if self._progress.rejected else "No summary: only the ledger is kept"
+        return REJECTED if self._progress.rejected else "No summary, only the ledger"
 
     @property
     def _has_ledger_alone(self) -> bool:
@@ -528,24 +529,24 @@ def preview_words(progress: CompressionProgress, summary: str | None) -> str:
 
 def _words_before(progress: CompressionProgress) -> str:
     if progress.started is None:
-        return "Looking at what could be folded. Nothing changes by that."
+        return "Checking what can be folded. Nothing changes yet."
     if reading := reading_words(progress):
-        return f"Nothing has changed yet. {reading}."
+        return f"Nothing changed yet. {reading}."
     if progress.problems:
-        return f"Nothing has changed yet. {progress.problems[-1]}"
-    return "Nothing has changed yet. You can apply it, or edit the summary, once it is written."
+        return f"Nothing changed yet. {progress.problems[-1]}"
+    return "Nothing changed yet. Once the summary is written you can edit and apply it."
 
 
 def _words_of_draft(progress: CompressionProgress, summary: str | None) -> str:
     done: list[str] = []
     if folded := len(progress.outcomes("fold")):
-        by = {None: "", "": ", only the ledger is kept"}.get(summary, " with your summary")
-        done.append(f"{counted(folded, 'message')} become one checkpoint{by}")
+        by = {None: "", "": ", ledger only"}.get(summary, " with your summary")
+        done.append(f"{counted(folded, 'message')} folded into a checkpoint{by}")
     if elided := len(progress.outcomes("elide")):
-        done.append(f"{counted(elided, 'output')} {'is' if elided == 1 else 'are'} cut short")
+        done.append(f"{counted(elided, 'output')} shortened")
     if aged := len(progress.outcomes("age")):
-        done.append(f"{counted(aged, 'older checkpoint')} {'gets' if aged == 1 else 'get'} shorter")
-    return f"Nothing has changed yet. If you apply it: {', '.join(done) or 'nothing does'}."
+        done.append(f"{counted(aged, 'older checkpoint')} condensed")
+    return f"Nothing changed yet. Applying: {', '.join(done) or 'no change'}."
 
 
 def _line(outcome: Outcome, width: int) -> Choice:

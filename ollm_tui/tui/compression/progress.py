@@ -200,5 +200,5 @@ def reading_words(progress: CompressionProgress) -> str:
     if reading is None or not progress.is_running:
         return ""
     done = "" if reading.fraction is None else f", {reading.fraction:.0%}".replace("%", " %")
-    what = "Trial of this model: reading" if reading.trial else "Reading"
+    what = "Testing this model: reading" if reading.trial else "Reading"
     return f"{what} {reading.tokens:,} tokens{done}"

@@ -37,12 +37,12 @@ Ending = (
 LEVEL_WORDS: Mapping[int, str] = MappingProxyType(
     {DETAILED: "detailed", MODERATE: "moderate", COMPACT: "compact"}
 )
-NO_SUMMARY = "(no summary: no model was asked)"
+NO_SUMMARY = "(no summary: no model used)"
 STAGE_WORDS: Mapping[Stage, str] = MappingProxyType(
     {
-        "identify": "choosing",
+        "identify": "selecting",
         "snapshot": "taking a snapshot",
-        "elide": "cutting short",
+        "elide": "shortening",
         "summarise": "summarising",
         "validate": "checking",
         "apply": "applying",
@@ -52,8 +52,8 @@ STAGE_WORDS: Mapping[Stage, str] = MappingProxyType(
 # The panel and the whole screen
 
 BAR_LABELS = ("before ", "after  ")
-SUMMARY_WRITTEN, SUMMARY_DONE = "Summary, as it is written", "Summary"
-LEDGER = "Ledger, kept without the model"
+SUMMARY_WRITTEN, SUMMARY_DONE = "Summary (being written)", "Summary"
+LEDGER = "Ledger (from records, no model)"
 CANCEL = "cancel, nothing changes"
 EDIT = "edit before applying"
 CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
@@ -63,39 +63,39 @@ CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
 
 PREVIEW = "Preview"
 OUTCOME_WORDS: Mapping[What, str] = MappingProxyType(
-    {"keep": "stay", "fold": "fold", "elide": "go short", "age": "grow older"}
+    {"keep": "kept", "fold": "folded", "elide": "shortened", "age": "condensed"}
 )
 OUTCOME_GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
-    ("stays", ("keep",)),
-    ("folds into a checkpoint", ("fold",)),
-    ("goes short", ("elide", "age")),
+    ("Kept", ("keep",)),
+    ("Folded into a checkpoint", ("fold",)),
+    ("Shortened", ("elide", "age")),
 )
 PREVIEW_KEYS = (
     ("preview.apply", "apply"),
-    ("preview.edit", "edit the summary"),
-    ("preview.leave_out", "without it"),
-    ("preview.choose", "keep/excerpt/fold"),
+    ("preview.edit", "edit summary"),
+    ("preview.leave_out", "without summary"),
+    ("preview.choose", "keep/cut/fold"),
     ("preview.diff", "before/after"),
     ("preview.instructions", "instructions"),
-    ("preview.leave", "leave, nothing changes"),
+    ("preview.leave", "close, nothing changes"),
 )
-REJECTED = "Rejected; edit it to use it, or go without"
+REJECTED = "Rejected. Edit it, or continue without it"
 BEFORE_AFTER = "What the model sees: - before, + after"
 EDITING_KEYS = (("preview.leave", "done editing"),)
-EDITING = "You are editing the summary; the model will read it in the place of the messages."
+EDITING = "Editing the summary. The model reads it in place of the messages."
 INSTRUCTIONS_QUESTION = (
     "Extra instructions for the summary\n"
-    "What matters to you, in a line: the summary is written anew with it in mind."
+    "What matters to you, in one line. The summary is rewritten accordingly."
 )
 
 # The checkpoints
 
 NO_CHECKPOINT = (
-    "No checkpoint yet. The context is compressed at 80 %; /compact does it now.\n\n"
-    "A checkpoint stands in the context for older messages: a summary, and a ledger of facts "
-    "that is made without a model. The messages themselves stay in the session."
+    "No checkpoints yet. The context is compressed at 80 %; /compact does it now.\n\n"
+    "A checkpoint replaces older messages in the context: a summary, and a ledger of facts "
+    "taken from the records without a model. The messages stay in the session."
 )
-CHECKPOINT_KEYS = "j k PgUp PgDn g G read   Esc close"
+CHECKPOINT_KEYS = "j k PgUp PgDn g G scroll   Esc close"
 
 
 def action_words(compression: Compression) -> str:
@@ -105,9 +105,9 @@ def action_words(compression: Compression) -> str:
         where = " into a checkpoint" if compression.created else ""
         done.append(f"folded {counted(len(compression.folded), 'message')}{where}")
     if compression.elisions:
-        done.append(f"cut {counted(len(compression.elisions), 'output')} short")
+        done.append(f"shortened {counted(len(compression.elisions), 'output')}")
     if not done and compression.created:
-        done.append(f"made {counted(len(compression.created), 'checkpoint')} shorter")
+        done.append(f"condensed {counted(len(compression.created), 'checkpoint')}")
     return ", ".join(done) or "compressed"
 
 
@@ -148,14 +148,14 @@ def ending_line(ending: Ending) -> str:
         case ContextCompressed():
             return action_words(ending.compression)
         case CompressionDrafted():
-            return "nothing has changed yet"
+            return "nothing changed yet"
         case CompressionSkipped():
             return _sentence(ending.message, ending.hint)
         case CompressionFailed():
-            failed = f"not compressed, the context is as it was: {ending.error}"
+            failed = f"Not compressed: {ending.error}"
             return _sentence(failed, ending.hint)
         case CompressionCancelled():
-            return "compression cancelled, the context is as it was · /compact begins again"
+            return "Compression cancelled · /compact starts again"
         case _:
             assert_never(ending)
 
@@ -168,20 +168,40 @@ def tokens_words(compression: Compression) -> str:
 
 def rejection_line(event: SummaryRejected) -> str:
     """Return why a summary was rejected, and what is done instead."""
-    then = "asked once more" if event.again else "done without it, the ledger is kept"
+    then = "asking again" if event.again else "continuing with the ledger only"
     return f"{visible(event.reason)}: {then}"
 
 
 def fill_line(event: UserMessagesFill) -> str:
     """Return that the user's own messages take the room, and what the user can do about it."""
     line = (
-        f"your own messages take {short_count(event.tokens)} of {short_count(event.limit)} tokens "
-        "and are never folded unasked"
+        f"Your messages take {short_count(event.tokens)} of {short_count(event.limit)} tokens "
+        "and are not folded automatically"
     )
     if not event.foldable:
-        return f"{line} · /context shows the largest; leave one out, or begin a new session"
-    return f"{line} · /compact --mine folds the oldest of yours, quoting what they require"
+        return f"{line} · exclude a large one in /context, or start a new session"
+    return f"{line} · /compact --mine folds the oldest, quoting what they ask for"
 
 
 def _sentence(*parts: str) -> str:
     return " · ".join(visible(part) for part in parts if part)
+
+
+# Said in commands
+
+HOW_TO_TARGET = "/compact --to 3000"
+NO_MESSAGE_SELECTED = "No message selected"
+
+# Said in compression_lines
+
+FREES_ABOUT = "frees ≈"
+NO_MODEL_NEEDED = "No model needed."
+
+# Said in compression_run
+
+COMPRESSING = "compressing the context; messages are queued"
+NOT_EDITABLE = "This compression cannot be edited first"
+
+# Said in preview
+
+NOTHING_SELECTED_YET = "Nothing selected yet."

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.chat.status import WIDE
 from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.compression.compression_run import Asked, preview
 from ollm_tui.tui.context import context_entries
 from ollm_tui.tui.context.context_lines import MESSAGE_ACTIONS
+from ollm_tui.tui.context.inspector import Inspector
 from ollm_tui.tui.context.prompt_screen import PromptScreen, export_prompt, prompt_screen
 from ollm_tui.tui.context.screen import CompactAbove, ContextScreen, GoTo
 from ollm_tui.tui.context.window import window
-from ollm_tui.tui.context.words import effect
+from ollm_tui.tui.context.words import (
+    NARROW_INSPECTOR,
+    NO_MESSAGE_YET,
+    NO_QUESTION_PENDING,
+    SEND_ONE_FIRST,
+    UNDER_REVIEW,
+    WHAT_ASKS,
+    effect,
+)
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.tools.tool_display import ToolDisplay
 
@@ -30,9 +42,24 @@ async def breakdown(chat: ChatPort, argument: str) -> None:
         chat.ask(prompt_screen(chat.conversation))
     elif word == "export" and rest.strip():
         file = await export_prompt(chat.conversation, rest.strip())
-        chat.tell(f"the prompt is in {visible(file)}")
+        chat.tell(f"Prompt written to {visible(file)}")
     else:
         await context_entries.carry_out(chat, word, rest.strip())
+
+
+async def inspector(chat: ChatPort, argument: str) -> None:
+    """Show context, goal and jobs at the right, or hide them; `as-before` shows them again."""
+    if argument != "as-before" and chat.screen.size.width < WIDE:
+        key = chat.lines.hints.keys("context.breakdown")[0]
+        raise UsageError(NARROW_INSPECTOR.format(WIDE, key), "")
+    panes = chat.screen.query(Inspector)
+    is_open = not panes
+    if is_open:
+        await chat.mount_beside(Inspector(chat.front))
+    else:
+        await panes.remove()
+    if argument != "as-before":
+        await asyncio.to_thread(chat.app.memory.keep_inspector, is_open)
 
 
 async def trust(chat: ChatPort, argument: str) -> None:
@@ -45,15 +72,13 @@ async def trust(chat: ChatPort, argument: str) -> None:
         asking.focus()  # a turn waits for that; from there the key leads on
         return
     if bar is None:
-        raise UsageError(
-            "nothing is asked now", "a folder with AGENTS.md or settings, or a new hook, asks"
-        )
+        raise UsageError(NO_QUESTION_PENDING, WHAT_ASKS)
     question = bar.questions[0]
     answers = {**question.answers, **{word: word for word in question.answers.values()}}
     if not argument:
         bar.focus()
     elif argument in ("v", "view") and question.text:
-        chat.ask(PromptScreen("What you are asked about", "", question.text))
+        chat.ask(PromptScreen(UNDER_REVIEW, "", question.text))
     elif argument == "later" or argument in answers:
         reply = question.later if argument == "later" else await question.give(answers[argument])
         bar.drop(question.subject)
@@ -65,7 +90,7 @@ async def trust(chat: ChatPort, argument: str) -> None:
         raise UsageError(why_not, "")
     elif chat.screen.focused is not bar:
         known = ", ".join((*question.answers.values(), "view", "later"))
-        raise UsageError(f"{visible(argument)} is no answer to that", f"there are: {known}")
+        raise UsageError(f"Not an answer here: {visible(argument)}", f"one of {known}")
 
 
 async def pin(chat: ChatPort, _argument: str) -> None:
@@ -109,9 +134,9 @@ async def _change(chat: ChatPort, name: str) -> None:
     if not chat.transcript.cursor.keys:
         keys = keys[-1:]
     if not keys:
-        raise UsageError("there is no message to do that to", "send one first")
+        raise UsageError(NO_MESSAGE_YET, SEND_ONE_FIRST)
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     change, word = MESSAGE_ACTIONS[name].change(keys, before)
     view = conversation.context()
     await conversation.change_context(change)
@@ -134,6 +159,7 @@ def _show_change(chat: ChatPort, before: Marks) -> None:
 
 ACTIONS: Mapping[str, Action] = {
     "context.breakdown": breakdown,
+    "context.inspector": inspector,
     "context.trust": trust,
     "context.window": window,
     "context.pin": pin,

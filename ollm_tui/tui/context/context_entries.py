@@ -12,9 +12,19 @@ from ollm_tui.core.session.context_entry import USUAL_PRIORITY, ContextEntry
 from ollm_tui.engine.context.system_prompt import about
 from ollm_tui.engine.project.project_context import COMPUTED
 from ollm_tui.services.files.mention_names import names_in
-from ollm_tui.tui.context.words import ENTRY_KEYS, HOW_TO_ADD, NO_ENTRIES
+from ollm_tui.tui.context.words import (
+    ATTACH_IT_INSTEAD,
+    ENTRY_KEYS,
+    HOW_TO_ADD,
+    IN_EVERY_PROMPT,
+    NO_ENTRIES,
+    NOTHING_IN_PROJECT,
+    NOTHING_TO_ADD,
+    NOTHING_TO_RELOAD,
+)
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.prompt.mentions import Mentions
 
 if TYPE_CHECKING:
@@ -35,9 +45,9 @@ async def carry_out(chat: ChatPort, word: str, rest: str) -> None:
     answers."""
     if word not in _SUBCOMMANDS:
         known = ", ".join(("show", "export FILE", *_SUBCOMMANDS, "or nothing"))
-        raise UsageError(f"/context knows no {visible(word)}", known)
+        raise UsageError(f"Unknown option /context {visible(word)}", known)
     if chat.is_busy and word != "list":
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     await _SUBCOMMANDS[word](chat, rest)
 
 
@@ -50,7 +60,7 @@ async def _add(chat: ChatPort, rest: str) -> None:
     if key in COMPUTED and not words:
         await project.add(notes, key)
     elif not words.strip():
-        raise UsageError("what is to be added?", HOW_TO_ADD)
+        raise UsageError(NOTHING_TO_ADD, HOW_TO_ADD)
     elif name := _only_name(words):
         await _add_file(chat, key, name, priority)
     else:
@@ -59,7 +69,7 @@ async def _add(chat: ChatPort, rest: str) -> None:
     # With the first words: who gave no name sees that the first word was taken for one.
     start = "" if entry.origin else f", “{visible(_first_words(entry)[:START_CHARACTERS])}”"
     cost = cost_of(chat.conversation, entry)
-    _tell(chat, f"{visible(key)}{start} is in every prompt now: {cost} tokens")
+    _tell(chat, f"{visible(key)}{start} added to every prompt: {cost} tokens")
 
 
 def _priority(rest: str) -> tuple[int, str]:
@@ -68,14 +78,14 @@ def _priority(rest: str) -> tuple[int, str]:
         return USUAL_PRIORITY, rest
     number, _, words = rest.removeprefix(PRIORITY).strip().partition(" ")
     if not number.isdecimal():
-        raise UsageError(f"{PRIORITY} needs a number", f"/context add {PRIORITY} 90 NAME words")
+        raise UsageError(f"{PRIORITY} needs a number", f"/context add {PRIORITY} 90 NAME TEXT")
     return int(number), words.strip()
 
 
 async def _add_file(chat: ChatPort, key: str, name: str, priority: int = USUAL_PRIORITY) -> None:
     found = await Mentions(chat).attachment(name)
     if found.media_type.startswith("image/"):
-        raise UsageError(f"{found.name} is an image", "@ in a message sends it once")
+        raise UsageError(f"{found.name} is an image", ATTACH_IT_INSTEAD)
     origin = f"{FILE}{found.name}"
     await chat.conversation.notes.add(key, found.content, priority, origin=origin)
 
@@ -84,20 +94,20 @@ async def _project(chat: ChatPort, _rest: str) -> None:
     """Add all that can be computed of the project: tree, git, tasks, errors."""
     added = await chat.app.workspace.project.add_all(chat.conversation.notes)
     if not added:
-        raise UsageError("there is nothing to add of this project", HOW_TO_ADD)
+        raise UsageError(NOTHING_IN_PROJECT, HOW_TO_ADD)
     entries = (each for each in chat.conversation.notes.all if each.key in added)
     costs = (f"{each.key} {cost_of(chat.conversation, each)}" for each in entries)
-    _tell(chat, f"in every prompt now: {', '.join(costs)} tokens; /context remove NAME")
+    _tell(chat, f"Added to every prompt: {', '.join(costs)} tokens · /context remove NAME")
 
 
 async def _remove(chat: ChatPort, key: str) -> None:
     await chat.conversation.notes.remove(key)
-    _tell(chat, f"{visible(key)} is in no prompt any more")
+    _tell(chat, f"{visible(key)} removed from the prompt")
 
 
 async def _clear(chat: ChatPort, _rest: str) -> None:
     count = await chat.conversation.notes.clear()
-    _tell(chat, f"{counted(count, 'entry').replace('entrys', 'entries')} taken out of the context")
+    _tell(chat, f"{counted(count, 'entry', 'entries')} removed from the prompt")
 
 
 async def _refresh(chat: ChatPort, _rest: str) -> None:
@@ -111,7 +121,7 @@ async def _refresh(chat: ChatPort, _rest: str) -> None:
         else:
             continue
         done += 1
-    _tell(chat, f"read again: {done}" if done else "there is nothing that is read from somewhere")
+    _tell(chat, f"Reloaded {done}" if done else NOTHING_TO_RELOAD)
 
 
 async def _list(chat: ChatPort, _rest: str) -> None:
@@ -127,7 +137,7 @@ async def _list(chat: ChatPort, _rest: str) -> None:
         chat.prompt.focus()
 
     choices = [_choice(chat.conversation, entry) for entry in notes.all]
-    picker = Picker("In every prompt", choices, empty=NO_ENTRIES, keys=ENTRY_KEYS, watcher=describe)
+    picker = Picker(IN_EVERY_PROMPT, choices, empty=NO_ENTRIES, keys=ENTRY_KEYS, watcher=describe)
     chat.ask(picker, remove)
 
 

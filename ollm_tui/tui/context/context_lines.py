@@ -99,7 +99,7 @@ def _noted(goals: ConversationGoals) -> Iterator[Row]:
         if not decision.locked:
             yield "open", f"{number}. {decided_words(decision)}"
     for milestone in goals.active.milestones if goals.active else ():
-        yield "passed" if milestone.reached_at else "ahead", milestone.text
+        yield "reached" if milestone.reached_at else "ahead", milestone.text
     for artifact in goals.active.artifacts if goals.active else ():
         yield "made", artifact
     for goal in goals.all:
@@ -151,8 +151,8 @@ class MessageAction(NamedTuple):
 MESSAGE_ACTIONS: Mapping[str, MessageAction] = MappingProxyType(
     {
         "pin": MessageAction("pin", "pin", "unpin", "unpin", "pinned"),
-        "leave_out": MessageAction("exclude", "leave out", "include", "take in", "excluded"),
-        "drop": MessageAction("drop", "leave out the exchange"),
+        "leave_out": MessageAction("exclude", "exclude", "include", "include", "excluded"),
+        "drop": MessageAction("drop", "exclude the exchange"),
         "fold": MessageAction("fold", "fold", "unfold", "unfold", "folded"),
     }
 )

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
 from ollm_tui.services.export.export_file import write_new
-from ollm_tui.tui.context.words import EMPTY_PROMPT, PROMPT_KEYS
+from ollm_tui.tui.context.words import EMPTY_PROMPT, NEXT_PROMPT, PROMPT_KEYS
 from ollm_tui.tui.kit.reading_screen import ReadingScreen
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.transcript import Transcript
@@ -32,7 +32,7 @@ def prompt_screen(conversation: Conversation) -> PromptScreen:
     """Return a screen with everything the model would be sent now."""
     tokens = f"{conversation.context().count.total} tokens"
     text = conversation.prompt_text() or EMPTY_PROMPT
-    return PromptScreen("The prompt as it would be sent now", tokens, text)
+    return PromptScreen(NEXT_PROMPT, tokens, text)
 
 
 class PromptScreen(ReadingScreen):
@@ -42,15 +42,21 @@ class PromptScreen(ReadingScreen):
     AUTO_FOCUS = ""
     CSS_PATH = "screen.tcss"
     BINDINGS = [
-        Binding("escape,q,v", "close", "Close", id="promptview.close", tooltip="Close the prompt"),
-        Binding("j,down", "scroll(1)", "Down", id="promptview.down", tooltip="A line down"),
-        Binding("k,up", "scroll(-1)", "Up", id="promptview.up", tooltip="A line up"),
+        Binding("escape,q,v", "close", "Close", id="promptview.close", tooltip="Close"),
+        Binding("j,down", "scroll(1)", "Down", id="promptview.down", tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "Up", id="promptview.up", tooltip="Scroll up"),
         Binding(
-            "pagedown,space", "page(1)", "Page down", id="promptview.page_down", tooltip="A page on"
+            "pagedown,space",
+            "page(1)",
+            "Page down",
+            id="promptview.page_down",
+            tooltip="Scroll a page down",
         ),
-        Binding("pageup", "page(-1)", "Page up", id="promptview.page_up", tooltip="A page back"),
-        Binding("g,home", "edge(0)", "Top", id="promptview.top", tooltip="To the top"),
-        Binding("G,end", "edge(1)", "End", id="promptview.end", tooltip="To the end"),
+        Binding(
+            "pageup", "page(-1)", "Page up", id="promptview.page_up", tooltip="Scroll a page up"
+        ),
+        Binding("g,home", "edge(0)", "Top", id="promptview.top", tooltip="Go to the top"),
+        Binding("G,end", "edge(1)", "End", id="promptview.end", tooltip="Go to the bottom"),
     ]
 
     app: Frame

@@ -23,12 +23,26 @@ from ollm_tui.tui.context.context_lines import (
     item_choices,
 )
 from ollm_tui.tui.context.prompt_screen import export_prompt, prompt_screen
-from ollm_tui.tui.context.words import ALWAYS_SENT, BREAKDOWN_KEYS, NOTHING_SAID, about_item, effect
+from ollm_tui.tui.context.words import (
+    ALWAYS_SENT,
+    BREAKDOWN_KEYS,
+    NOT_IN_CHAT,
+    NOTHING_ABOVE_THIS_MESSAGE,
+    NOTHING_SAID,
+    NOTHING_TO_CHANGE_HERE,
+    SELECT_TO_COMPRESS,
+    SORTED_BY_POSITION,
+    SORTED_BY_SIZE,
+    WAIT_UNTIL_IT_IS_DONE,
+    about_item,
+    effect,
+)
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import COMPACT, legend
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
+from ollm_tui.tui.kit.words import STILL_ANSWERING
 
 if TYPE_CHECKING:
     from ollm_tui.engine.context.context_view import ContextView
@@ -37,63 +51,68 @@ if TYPE_CHECKING:
 
 
 BINDINGS = (
-    Binding("escape", "back", "Close", id="breakdown.close", tooltip="Not so, or close"),
+    Binding("escape", "back", "Close", id="breakdown.close", tooltip="Cancel, or close"),
     Binding("f5", "close", "Close", id="breakdown.leave", tooltip="Back to the chat"),
     Binding(
         "p",
         "change('pin')",
         "Pin",
         id="breakdown.pin",
-        tooltip="Keep it in every prompt, or no longer",
+        tooltip="Pin or unpin",
     ),
     Binding(
         "x",
         "change('leave_out')",
-        "Leave out",
+        "Exclude",
         id="breakdown.leave_out",
-        tooltip="Do not send it, or send it again",
+        tooltip="Exclude or include",
     ),
     Binding(
         "d",
         "change('drop')",
-        "Leave out the exchange",
+        "Exclude exchange",
         id="breakdown.drop",
-        tooltip="Do not send the question and all that answers it",
+        tooltip="Exclude the whole exchange",
     ),
     Binding(
         "f",
         "change('fold')",
         "Fold",
         id="breakdown.fold",
-        tooltip="Send its first words only, or all of it",
+        tooltip="Fold or unfold",
     ),
     Binding(
         "a",
         "compact_above",
-        "Compact above here",
+        "Compress above",
         id="breakdown.compact_above",
-        tooltip="Show what compressing all that was said above this would do, then do it or not",
+        tooltip="Preview compressing everything above",
     ),
-    Binding("u", "undo", "Undo", id="breakdown.undo", tooltip="Take the last change back"),
+    Binding("u", "undo", "Undo", id="breakdown.undo", tooltip="Undo the last change"),
     Binding(
         "o",
         "order",
-        "Order",
+        "Sort",
         id="breakdown.order",
-        tooltip="The largest first, or as they were said",
+        tooltip="Sort by size or by time",
     ),
     Binding(
         "i",
         "facts",
         "Facts",
         id="breakdown.facts",
-        tooltip="Goal, model, mode and speed on the whole screen, or the list",
+        tooltip="Show facts full screen, or the list",
     ),
-    Binding(
-        "v", "prompt", "Prompt", id="breakdown.prompt", tooltip="Read the prompt as it is sent"
-    ),
-    Binding("e", "export", "Export", id="breakdown.export", tooltip="Write the prompt into a file"),
+    Binding("v", "prompt", "Prompt", id="breakdown.prompt", tooltip="Show the exact prompt"),
+    Binding("e", "export", "Export", id="breakdown.export", tooltip="Export the prompt"),
 )
+
+
+TALL = 30
+"""Rows of the terminal from which on there is more room for the facts below the list."""
+# The same as `max-height` of `#facts` in screen.tcss.
+MOST_FACTS = (4, 12)
+"""Rows of facts that stand there in a low terminal and in a high one; more have a page."""
 
 
 class _Armed(NamedTuple):
@@ -126,7 +145,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
 
     AUTO_FOCUS = "ChoiceList"
     CSS_PATH = "screen.tcss"
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall")]
     BINDINGS = [*BINDINGS]
 
     app: Frame
@@ -197,9 +216,9 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         state, self._armed = self._conversation.state, None
         try:
             if self._key not in state:
-                raise UsageError("choose a message: what was said above it is compressed", "")
+                raise UsageError(SELECT_TO_COMPRESS, "")
             if state.parent(self._key) is None:
-                raise UsageError("nothing was said above this", "")
+                raise UsageError(NOTHING_ABOVE_THIS_MESSAGE, "")
             self._check_free()
         except OllmError as error:
             self._complain(error)
@@ -223,7 +242,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         """Sort by size, or as it was said."""
         self._in_order = not self._in_order
         self._show()
-        self._say("in the order of the prompt" if self._in_order else "the largest first")
+        self._say(SORTED_BY_POSITION if self._in_order else SORTED_BY_SIZE)
 
     def action_facts(self) -> None:
         """Show the facts in the place of the list, or the list again."""
@@ -241,7 +260,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
     def action_export(self) -> None:
         """Ask where to, and write the prompt there."""
         name = f"{self._conversation.session_id[:8]}-prompt.txt"
-        question = "Write the prompt to\n.json has the whole request, anything else the text"
+        question = "Export the prompt to\n.json for the whole request, any other extension for text"
 
         async def write(answer: str | None) -> None:
             if answer:
@@ -269,7 +288,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         if self._key in self._conversation.state:
             self.dismiss(GoTo(self._key))
         else:
-            self._say("this is not a message of the stream")
+            self._say(NOT_IN_CHAT)
 
     @on(ChoiceList.Highlighted)
     def look_at(self) -> None:
@@ -288,6 +307,8 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         """Allow undoing after a change, and changing where the list is seen."""
         if action == "undo":
             return bool(self._undo)
+        if action == "facts" and not self.has_class("-facts"):  # else all are below the list
+            return len(str(self._facts).splitlines()) > MOST_FACTS[self.size.height >= TALL]
         return action not in ("change", "compact_above", "order") or not self.has_class("-facts")
 
     # Changing
@@ -307,18 +328,18 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         change, word = MESSAGE_ACTIONS[action].change((self._key,), marks)
         preview = await self._conversation.preview(change)
         if preview.prompt.assembly.marks == marks:
-            raise UsageError(f"{word}: nothing to change here", "")
+            raise UsageError(NOTHING_TO_CHANGE_HERE, "")
         return _Armed(action, change, effect(word, self._view, preview), preview)
 
     def _check_free(self) -> None:
         if self._is_busy():
-            raise UsageError("the model is still answering", "wait until it is done")
+            raise UsageError(STILL_ANSWERING, WAIT_UNTIL_IT_IS_DONE)
 
     async def _carry_out(self, planned: _Armed) -> None:
         self._undo.append(await self._conversation.change_context(planned.change))
         self._armed = None
         await self._count()
-        self._say(f"done   {planned.words}")
+        self._say(f"Done   {planned.words}")
 
     async def _write(self, name: str) -> None:
         try:
@@ -326,7 +347,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         except OllmError as error:
             self._complain(error)
         else:
-            self._say(f"written to {file}")
+            self._say(f"Exported to {file}")
 
     # Showing
 
@@ -353,8 +374,11 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self.query_one("#legend", Static).update(text)
 
     def _show_facts(self) -> None:
-        text = facts_text(self._conversation, self.size.width - 3)
-        self.query_one("#facts Static", Static).update(text)
+        self.query_one("#facts Static", Static).update(self._facts)
+
+    @property
+    def _facts(self) -> Content:
+        return facts_text(self._conversation, self.size.width - 3)
 
     def _show_about(self) -> None:
         """Show what the highlighted line has no room for; without messages, what will come."""
@@ -373,8 +397,10 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             gauge.show(self._view)
             keys.show(*self._key_words().items())
         else:
-            gauge.show(armed.preview, caption="as it would be")
-            keys.show((f"breakdown.{armed.action}", "again: do it"), ("breakdown.close", "not"))
+            gauge.show(armed.preview, caption="preview")
+            keys.show(
+                (f"breakdown.{armed.action}", "again to confirm"), ("breakdown.close", "cancel")
+            )
 
     def _key_words(self) -> dict[str, str]:
         """Return what the keys would do to the highlighted line, in a word each."""
@@ -397,4 +423,4 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self._show_effect()
 
     def _complain(self, error: OllmError) -> None:
-        self._say(": ".join(part for part in (error.message, error.hint) if part))
+        self._say(error.line)

@@ -11,7 +11,14 @@ from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.tui.chat.port import ChatPort
-from ollm_tui.tui.context.words import HOW_TO_RESIZE, RELOADS, WHY_NOT_RESIZED
+from ollm_tui.tui.context.words import (
+    HOW_TO_RESIZE,
+    RELOADS,
+    THE_MODEL_HAS_CHANGED,
+    WHY_NOT_RESIZED,
+    WINDOW_AGAIN,
+    WINDOW_UNCHANGED,
+)
 from ollm_tui.tui.kit.question import Confirmation
 
 SMALLEST = 1024
@@ -28,7 +35,7 @@ async def window(chat: ChatPort, argument: str) -> None:
         chat.tell(about_window(choice))
         return
     if not choice.resizable:
-        raise UsageError(f"{visible(choice.provider.name)} decides about its window itself", "")
+        raise UsageError(f"{visible(choice.provider.name)} sets the window itself", "")
     wanted = await _wanted(chat, choice, argument.strip())
     if wanted == choice.window:
         chat.tell(about_window(choice))
@@ -40,7 +47,7 @@ async def window(chat: ChatPort, argument: str) -> None:
         if is_meant:
             chat.screen.run_worker(chat.attempt(lambda: _use(chat, conversation, changed)))
         else:
-            chat.tell("the window is as before")
+            chat.tell(WINDOW_UNCHANGED)
 
     chat.ask(Confirmation(f"Use a window of {short_count(wanted)}?", effect), answered)
 
@@ -52,33 +59,33 @@ async def _wanted(chat: ChatPort, choice: ModelChoice, text: str) -> int:
         return again.window or choice.window or SMALLEST
     found = _SIZE.fullmatch(text)
     if not found:
-        raise UsageError(f"{visible(text)!r} is no size of a window", HOW_TO_RESIZE)
+        raise UsageError(f"{visible(text)!r} is not a window size", HOW_TO_RESIZE)
     tokens = round(float(found[1]) * (1024 if found[2] else 1))
     if tokens < SMALLEST:
-        raise UsageError(f"a window has at least {SMALLEST:,} tokens", HOW_TO_RESIZE)
+        raise UsageError(f"The smallest window is {SMALLEST:,} tokens", HOW_TO_RESIZE)
     return min(tokens, choice.largest_window) if choice.largest_window else tokens
 
 
 async def _use(chat: ChatPort, conversation: Conversation, changed: ModelChoice) -> None:
     before = conversation.choice
     if before[:2] != changed[:2]:
-        raise UsageError("another model answers now", "/window once more")
+        raise UsageError(THE_MODEL_HAS_CHANGED, WINDOW_AGAIN)
     await conversation.use(before._replace(window=changed.window))
     chat.lines.show_facts()
-    chat.tell(f"window {before.window or 0:,} → {changed.window or 0:,} from now on")
+    chat.tell(f"Window {before.window or 0:,} → {changed.window or 0:,}")
 
 
 def about_window(choice: ModelChoice) -> str:
     """Return how large the window is, why not larger, and what it takes, in one line."""
     if choice.window is None:
         return WHY_NOT_RESIZED
-    facts = [f"window {choice.window:,}"]
+    facts = [f"Window {choice.window:,}"]
     if choice.largest_window:
         largest = choice.largest_window
         is_all = choice.window >= largest
-        facts.append("all the model was made for" if is_all else f"the model can {largest:,}")
+        facts.append("the model's maximum" if is_all else f"model maximum {largest:,}")
     if choice.window_bytes_per_token:
-        facts.append(f"takes {short_size(choice.window * choice.window_bytes_per_token)}")
+        facts.append(f"uses {short_size(choice.window * choice.window_bytes_per_token)}")
     if choice.resizable:
         facts.append(HOW_TO_RESIZE)
     return " · ".join(facts)
@@ -97,11 +104,15 @@ def window_effect(before: ModelChoice, after: ModelChoice, view: ContextView) ->
     parts = [window_cost(before, after.window or 0)]
     room = view.budget.room
     if room is not None:
-        used = f"the context takes {view.count.total} of {room.window:,}, {room.percent} %"
+        used = f"the context uses {view.count.total} of {room.window:,} ({room.percent} %)"
         if view.budget.over_limit:
-            then = "refuses the next message" if view.refuses else "is compressed before the next"
-            used = f"{used}: it does not fit and {then}"
+            then = (
+                "the next message will be refused"
+                if view.refuses
+                else "will be compressed before the next message"
+            )
+            used = f"{used}: too long, {then}"
         elif view.compresses == "trigger" and view.budget.needs_compression:
-            used = f"{used}: it is compressed before the next message"
+            used = f"{used}: will be compressed before the next message"
         parts.append(used)
     return "; ".join(part for part in parts if part)

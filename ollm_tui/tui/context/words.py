@@ -16,13 +16,13 @@ from ollm_tui.tui.stream.entries.message_entries import cached_words, why_slow
 BREAKDOWN_KEYS: Mapping[str, str] = MappingProxyType(
     {
         "breakdown.pin": "pin",
-        "breakdown.leave_out": "leave out",
-        "breakdown.drop": "drop exchange",
+        "breakdown.leave_out": "exclude",
+        "breakdown.drop": "exclude exchange",
         "breakdown.fold": "fold",
-        "breakdown.compact_above": "compact above",
+        "breakdown.compact_above": "compress above",
         "breakdown.undo": "undo",
-        "choices.choose": "go there",
-        "breakdown.order": "order",
+        "choices.choose": "go to message",
+        "breakdown.order": "sort",
         "breakdown.facts": "facts",
         "breakdown.prompt": "prompt",
         "breakdown.export": "export",
@@ -30,11 +30,16 @@ BREAKDOWN_KEYS: Mapping[str, str] = MappingProxyType(
     }
 )
 NOTHING_SAID = (
-    "Nothing was said yet. Your messages and the answers will be listed here with what they "
-    "take of the window; each can be pinned, left out or folded."
+    "No messages yet. Each message will be listed here with its "
+    "share of the window; you can pin, exclude or fold it."
 )
-ALWAYS_SENT = "this is always sent: only messages can be pinned, left out or folded"
-NO_GOAL = "none: /goal and a few words set one"
+ALWAYS_SENT = "Always sent. Only messages can be pinned, excluded or folded"
+INSPECTED_CONTEXT, INSPECTED_GOAL, INSPECTED_JOBS = "Context", "Goal", "Jobs"
+UNSET_GOAL = "No goal · /goal TEXT sets one"
+NO_JOBS = "No jobs · ! runs a command"
+RUNNING = "running"
+NARROW_INSPECTOR = "The inspector needs {} columns · {} shows the context"
+NO_GOAL = "none · /goal TEXT sets one"
 WHOSE: Mapping[Group, str] = MappingProxyType(
     {
         "system": "always sent",
@@ -47,39 +52,39 @@ WHOSE: Mapping[Group, str] = MappingProxyType(
 MARK_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "pinned": "pinned",
-        "excluded": "left out",
+        "excluded": "excluded",
         "folded": "folded",
         "covered": "in a checkpoint",
-        "elided": "cut short",
+        "elided": "shortened",
     }
 )
 
 # The entries that are in every prompt
 
 NO_ENTRIES = (
-    "Nothing is added yet. /context add NAME and some words are in every prompt; "
-    "@file in place of the words adds a file, /context add tree the project's files."
+    "Nothing added yet. /context add NAME TEXT adds a note to every prompt, "
+    "/context add NAME @FILE a file, /context add tree the project's file list."
 )
-ENTRY_KEYS = "Enter to /context remove   Esc close"
-HOW_TO_ADD = "/context add NAME words, add NAME @file, add tree, add git"
+ENTRY_KEYS = "Enter remove …   Esc close"
+HOW_TO_ADD = "/context add NAME TEXT, add NAME @FILE, add tree, add git"
 
 # The window
 
-HOW_TO_RESIZE = "/window 16k changes it, /window auto chooses"
-WHY_NOT_RESIZED = "the server does not say how large its window is"
+HOW_TO_RESIZE = "/window 16k or /window auto"
+WHY_NOT_RESIZED = "Window size unknown: the server does not report it"
 RELOADS = "reloads the model"
 
 # The prompt page
 
-EMPTY_PROMPT = "Nothing would be sent: there is no system prompt, and nothing was said yet."
-PROMPT_KEYS = "j k PgUp PgDn g G read   Esc close"
+EMPTY_PROMPT = "Nothing to send: no system prompt and no messages yet."
+PROMPT_KEYS = "j k PgUp PgDn g G scroll   Esc close"
 
 
 def about_item(item: ContextItem, usage: Usage | None = None) -> str:
     """Return what a line has no room for; of an answer also why it was slow."""
     facts: list[str] = []
     if item.whole.tokens != item.tokens.tokens:
-        facts.append(f"{item.tokens} of {item.whole} tokens are sent")
+        facts.append(f"{item.tokens} of {item.whole} tokens sent")
     if item.attachments:
         costs = ", ".join(f"{each.name} {each.tokens}" for each in item.attachments)
         facts.append(f"attached: {costs}")
@@ -99,10 +104,47 @@ def effect(word: str, before: ContextView, after: ContextView) -> str:
     sent, left = (sum(pair[n].tokens.tokens for pair in changed) for n in (0, 1))
     about = "≈" if "estimated" in (before.count.source, after.count.source) else ""
     several = f" ({len(changed)} messages)" if len(changed) > 1 else ""
-    tokens = f"{about}{sent:,} tokens as before" if sent == left else f"{sent:,} → {left:,} tokens"
+    tokens = f"{about}{sent:,} tokens unchanged" if sent == left else f"{sent:,} → {left:,} tokens"
     return f"{word}{several}: {tokens}, {_filled(before)} → {_filled(after)}"
 
 
 def _filled(view: ContextView) -> str:
     room = view.budget.room
     return f"{view.count.tokens:,} in all" if room is None else f"{room.percent} %"
+
+
+# Said in commands
+
+NO_QUESTION_PENDING = "No question pending"
+WHAT_ASKS = "new project instructions, settings and hooks ask here"
+NO_MESSAGE_YET = "No message yet"
+SEND_ONE_FIRST = "send one first"
+UNDER_REVIEW = "Under review"
+
+# Said in context_entries
+
+NOTHING_TO_RELOAD = "Nothing to reload"
+IN_EVERY_PROMPT = "In every prompt"
+ATTACH_IT_INSTEAD = "attach it to a message with @"
+NOTHING_IN_PROJECT = "Nothing to add from this project"
+NOTHING_TO_ADD = "Nothing to add"
+
+# Said in prompt_screen
+
+NEXT_PROMPT = "Next prompt"
+
+# Said in screen
+
+SORTED_BY_POSITION = "Sorted by position"
+SORTED_BY_SIZE = "Sorted by size"
+NOT_IN_CHAT = "Not a message in the chat"
+NOTHING_TO_CHANGE_HERE = "Nothing to change here"
+WAIT_UNTIL_IT_IS_DONE = "wait until it is done"
+SELECT_TO_COMPRESS = "Select a message to compress everything above it"
+NOTHING_ABOVE_THIS_MESSAGE = "Nothing above this message"
+
+# Said in window
+
+THE_MODEL_HAS_CHANGED = "The model has changed"
+WINDOW_AGAIN = "/window again"
+WINDOW_UNCHANGED = "Window unchanged"

@@ -34,7 +34,7 @@ class Arrival:
         app, own = self._chat.app, theme_names()
         for extension, theme in list(self._host.themes()):
             if theme.name in own:
-                self._host.switch_off(extension, f"there is a theme {theme.name!r} already")
+                self._host.switch_off(extension, f"a theme {theme.name!r} already exists")
                 continue
             try:
                 values = {**theme.colours, "dark": "true" if theme.is_dark else "false"}

@@ -1,4 +1,4 @@
-"""Commands that others bring: of extensions, and prompts of MCP servers."""
+"""Commands beyond the table: your own, those of extensions, and prompts of MCP servers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,25 @@ from ollm_tui.core.errors import ToolError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.services.extensions.extension_host import ExtensionFailed
 from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.extensions.own_command_run import run_own
+from ollm_tui.tui.extensions.words import OF_PROJECT, TURNED_OFF
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
     from ollm_tui.services.mcp.offer import ServerPrompt
 
+WORDS = "[words]"
+"""What may follow the name of a command that does not say."""
+
 
 async def run(chat: ChatPort, argument: str) -> None:
-    """Run a command of an extension, or put a prompt of an MCP server into the prompt line."""
-    name, _, words = argument.strip().partition(" ")
+    """Run a command of your own or of an extension, or put a prompt of an MCP server into the
+    prompt line."""
+    # A message of several lines may follow the name.
+    name, words = [*argument.strip().split(maxsplit=1), "", ""][:2]
+    if own := chat.app.workspace.project.commands.all.get(name):
+        run_own(chat, own, words)
+        return
     additions = chat.app.workspace.additions
     server, _, prompt = name.partition(":")
     if prompt and additions.mcp:
@@ -30,7 +40,7 @@ async def run(chat: ChatPort, argument: str) -> None:
             try:
                 chat.prompt.put(await found.prompt(prompt, given))
             except ToolError as error:
-                raise UsageError(error.message, error.hint or "/mcp shows the servers") from error
+                raise UsageError(error.message, error.hint or "/mcp lists the servers") from error
             chat.prompt.focus()
             return
     host = additions.extensions
@@ -40,25 +50,31 @@ async def run(chat: ChatPort, argument: str) -> None:
             try:
                 text = await host.text(extension, command.run, words)
             except ExtensionFailed as error:
-                raise UsageError(
-                    f"the extension {extension} failed: {error}", "it is off"
-                ) from error
+                raise UsageError(f"Extension {extension} failed: {error}", TURNED_OFF) from error
             if text.strip():
                 key = f"extension-{time.monotonic_ns()}"
                 chat.transcript.add(Entry(key, "note", text))
             return
-    names = ", ".join(each for each, _ in further_commands(chat)) or "none"
-    raise UsageError(f"nothing is called {visible(name)!r}", f"there are: {names}")
+    names = ", ".join(each for each, _, _ in further_commands(chat)) or "none"
+    raise UsageError(f"No command {visible(name)!r}", f"available: {names}")
 
 
-def further_commands(chat: ChatPort) -> Iterator[tuple[str, str]]:
-    """Yield names and descriptions of all commands that others bring."""
+def further_commands(chat: ChatPort) -> Iterator[tuple[str, str, str]]:
+    """Yield name, arguments and description of all commands that are not in the table; your own
+    come last, so that they win."""
     additions = chat.app.workspace.additions
     for server in additions.mcp.ready if additions.mcp else ():
         for each in server.offer.prompts:
-            yield f"{server.name}:{each.name}".lower(), each.description
+            yield f"{server.name}:{each.name}".lower(), WORDS, each.description
     for _, command in additions.extensions.commands() if additions.extensions else ():
-        yield command.name.lower(), visible(command.description)
+        yield command.name.lower(), WORDS, visible(command.description)
+    for own in chat.app.workspace.project.commands.all.values():
+        about = own.problem or own.description
+        yield (
+            own.name,
+            own.arguments or WORDS,
+            f"{about} ({OF_PROJECT})" if own.is_of_project else about,
+        )
 
 
 def _given(prompt: ServerPrompt, words: str) -> dict[str, str]:

@@ -26,26 +26,12 @@ QUIET = "55%"
 """How strong the colours of the bar are while there is plenty of room."""
 
 
-def _style_sheet() -> str:
-    """Return the colours of all parts, each also in its quiet tone."""
-    return "\n".join(
-        f"& > .gauge--{part} {{ color: {colour}; }}\n"
-        f"& > .gauge--quiet-{part} {{ color: {colour if ' ' in colour else f'{colour} {QUIET}'}; }}"
-        for part, colour in COLOURS.items()
-    )
-
-
 class Gauge(Widget, can_focus=False):
     """One line with a bar, numbers and words; numbers that are only estimated carry ≈."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = {f"gauge--{tone}{part}" for part in COLOURS for tone in ("", "quiet-")}
-    DEFAULT_CSS = f"""
-    Gauge {{
-        height: 1;
-        {_style_sheet()}
-        & > .gauge--over {{ text-style: bold; }}
-    }}
+    DEFAULT_CSS = """
+    Gauge { height: 1; }
     """
 
     app: App[Any]
@@ -63,6 +49,7 @@ class Gauge(Widget, can_focus=False):
         self._draft = 0
         self._line = Line((), ())
         """The line as it was last drawn."""
+        self._styles: dict[tuple[str, bool], Style] = {}
 
     def show(self, view: ContextView, note: str = "", *, caption: str = "") -> None:
         """Show a context, and a note where there is room: the speed, what was cached. A caption
@@ -115,7 +102,7 @@ class Gauge(Widget, can_focus=False):
         segments = [self._segment(cell) for cell in self._line.bar]
         if segments:
             segments.append(Segment(" ", self.rich_style))
-        segments += [Segment(text, self._style(look)) for look, text in self._line.texts]
+        segments += [Segment(text, self.style_of(look)) for look, text in self._line.texts]
         strip = Strip(segments)
         width = self.size.width
         if strip.cell_length > width:
@@ -125,21 +112,35 @@ class Gauge(Widget, can_focus=False):
 
     def _segment(self, cell: Cell) -> Segment:
         """Draw one cell: a whole one, a mark on what is behind it, or a part of two kinds."""
-        characters, tone = self.characters, "quiet-" if self._line.is_quiet else ""
-        style = self._style(f"{tone}{cell.kind}")
+        characters, quiet = self.characters, self._line.is_quiet
+        style = self.style_of(cell.kind, quiet=quiet)
         if cell.rest is None:
             return Segment(characters[cell.kind], style)
         is_coloured = self._unicode and not self.app.no_color
-        behind = self._style(f"{tone}{cell.rest}").color if cell.rest in GROUPS else None
+        behind = self.style_of(cell.rest, quiet=quiet).color if cell.rest in GROUPS else None
         if cell.kind in MARKS:
             return Segment(characters[cell.kind], style + Style(bgcolor=behind))
         if not is_coloured and not (self._unicode and behind is None):
             kind = cell.kind if cell.eighths * 2 >= EIGHTHS else cell.rest
-            return Segment(characters[kind], self._style(f"{tone}{kind}"))
+            return Segment(characters[kind], self.style_of(kind, quiet=quiet))
         return Segment(PARTIAL[cell.eighths - 1], style + Style(bgcolor=behind))
 
-    def _style(self, part: str) -> Style:
-        return self.get_component_rich_style(f"gauge--{part}")
+    def style_of(self, part: str, *, quiet: bool = False) -> Style:
+        """Return the colour of a part in the theme of now. The parts are no component classes of
+        the widget: twice as many as it has would be styled anew with every change on the screen."""
+        if (part, quiet) not in self._styles:
+            colour = COLOURS[part]
+            if quiet and " " not in colour:
+                colour = f"{colour} {QUIET}"
+            look = f"bold {colour}" if part == "over" and not quiet else colour
+            own = self.app.stylesheet.parse_style(look)
+            self._styles[part, quiet] = (self.visual_style + own).rich_style
+        return self._styles[part, quiet]
+
+    def notify_style_update(self) -> None:
+        """Forget the colours; the theme may be another one."""
+        self._styles.clear()
+        super().notify_style_update()
 
     def _draw(self, reading: Reading) -> None:
         """Show a reading; redraws only if the line is different, as most words change nothing."""

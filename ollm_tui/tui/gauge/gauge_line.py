@@ -13,6 +13,7 @@ from ollm_tui.services.tokens.prompt_count import GROUPS, Count, Parts, Source
 from ollm_tui.tui.gauge.gauge_bar import MARKS, Cell, Characters, Kind, bar
 
 if TYPE_CHECKING:
+    from ollm_tui.core.session.message import Usage
     from ollm_tui.core.session.session import Metadata
     from ollm_tui.engine.context.budget import Room
     from ollm_tui.engine.context.context_view import CompressesAt, ContextView
@@ -183,7 +184,7 @@ def _draft(reading: Reading) -> tuple[Text, Text] | None:
         fit = f"{short_count(room.free)} more fit"
         if reading.compresses != "never":
             fit = f"{short_count(room.available)} fit"
-        long = f"{tokens} in the prompt: too long, {fit}"
+        long = f"{tokens} in the prompt: too long ({fit})"
         return Text("over", long), Text("over", f"{tokens}: too long")
     if reading.draft < DRAFT_SHOWN:
         return None
@@ -271,15 +272,13 @@ MEANINGS: Mapping[Kind, Meaning] = MappingProxyType(
             "checkpoints", COLOURS["checkpoints"], "Summaries of older messages"
         ),
         "user": Meaning("yours", COLOURS["user"], "Your messages"),
-        "assistant": Meaning("the model's", COLOURS["assistant"], "The answers"),
-        "tools": Meaning("tools", COLOURS["tools"], "What tools gave"),
+        "assistant": Meaning("answers", COLOURS["assistant"], "Answers"),
+        "tools": Meaning("tools", COLOURS["tools"], "Tool output"),
         # Fainter in the bar, where it is large, than beside its word.
-        "free": Meaning("free", COLOURS["words"], "Room for more"),
-        "reserve": Meaning("for the answer", COLOURS["reserve"], "Kept free for the next answer"),
-        "trigger": Meaning(
-            "compresses at", COLOURS["trigger"], "Here the conversation is compressed"
-        ),
-        "snapshot": Meaning("snapshot at", COLOURS["snapshot"], "Here a snapshot is taken"),
+        "free": Meaning("free", COLOURS["words"], "Free space"),
+        "reserve": Meaning("for the answer", COLOURS["reserve"], "Reserved for the next answer"),
+        "trigger": Meaning("compresses at", COLOURS["trigger"], "The context is compressed here"),
+        "snapshot": Meaning("snapshot at", COLOURS["snapshot"], "A snapshot is taken here"),
     }
 )
 
@@ -288,7 +287,7 @@ def legend(view: ContextView, characters: Characters, width: int, *, marks: bool
     """Return the legend in lines of a width: segments that are not empty with their tokens, and
     the marks if asked for."""
     lines, line = list[Content](), Content("")
-    for part in _parts(view, characters, marks=marks):
+    for part in legend_parts(view, characters, marks=marks):
         longer = line + GAP + part if line else part
         if line and longer.cell_length > width:
             lines.append(line)
@@ -297,7 +296,8 @@ def legend(view: ContextView, characters: Characters, width: int, *, marks: bool
     return Content("\n").join((*lines, line))
 
 
-def _parts(view: ContextView, characters: Characters, *, marks: bool) -> Iterator[Content]:
+def legend_parts(view: ContextView, characters: Characters, *, marks: bool) -> Iterator[Content]:
+    """Yield the parts of the legend."""
     budget, room = view.budget, view.budget.room
     tokens: dict[Kind, int] = {group: getattr(budget.parts, group) for group in GROUPS}
     if room:
@@ -309,6 +309,13 @@ def _parts(view: ContextView, characters: Characters, *, marks: bool) -> Iterato
                 (characters[kind], meaning.colour),
                 (f" {meaning.words} {short_count(tokens[kind])}", "$text-muted"),
             )
+
+
+def speed_of(usage: Usage | None) -> str:
+    """Return how fast the reply was written, "" where the server did not measure it."""
+    if not usage or not usage.output_seconds:
+        return ""
+    return f"{usage.output_tokens / usage.output_seconds:,.0f} tok/s"
 
 
 def times_words(metadata: Metadata) -> str:

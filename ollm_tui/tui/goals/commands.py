@@ -10,6 +10,19 @@ from ollm_tui.core.session.goals import Decision, Goal
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.goals import goal_lists
+from ollm_tui.tui.goals.words import (
+    BLOCKER_USAGE,
+    DECIDE_EXAMPLE,
+    DECIDE_USAGE,
+    DECISION_NOTED,
+    GOAL_USAGE,
+    NO_ACTIVE_GOAL,
+    NO_BLOCKERS,
+    NO_DECISIONS,
+    NO_STEPS,
+    NOTHING_TO_RECORD,
+    STEP_USAGE,
+)
 
 BECAUSE = " because "
 """Separates a decision from its reason."""
@@ -17,7 +30,7 @@ OPEN = "--open"
 """Before a decision: it is noted, but not locked."""
 AHEAD = "--ahead"
 """Before a milestone: it is not reached yet."""
-TAKE_BACK = "/decide undo takes it back"
+TAKE_BACK = "/decide undo reverts it"
 
 
 async def goal(chat: ChatPort, argument: str) -> None:
@@ -36,7 +49,7 @@ async def goal(chat: ChatPort, argument: str) -> None:
         notice = await (goal_lists.reach(goals) if words == "done" else goal_lists.pause(goals))
     elif first in _WORDED:
         if not rest.strip():
-            raise UsageError(f"/goal {first} needs words", f"/goal {first} and what it is")
+            raise UsageError(f"/goal {first} needs a text", f"/goal {first} TEXT")
         notice = await _WORDED[first](goals, rest)
     else:
         notice = await _set(goals, words)
@@ -55,56 +68,54 @@ async def decide(chat: ChatPort, argument: str) -> None:
     if first == "undo" and (not rest or rest.strip().isdecimal()):
         taken = _chosen(goals.decisions, rest.strip() or str(len(goals.decisions)))
         await goals.take_back(taken.id)
-        goal_lists.tell(chat, f"taken back: “{visible(taken.text)}”")
+        goal_lists.tell(chat, f"Removed “{visible(taken.text)}”")
         return
     is_open = first == OPEN
     text, _, reason = (rest if is_open else words).partition(BECAUSE)
     if not text.strip():
-        raise UsageError("what is decided?", "/decide tabs it is because the linter wants them")
+        raise UsageError(NOTHING_TO_RECORD, DECIDE_EXAMPLE)
     await goals.decide(text, reason, locked=not is_open)
     goal_lists.tell(
         chat,
-        "decided, not locked: /decide locks it"
-        if is_open
-        else f"decided and locked: the model is told of it in every prompt · {TAKE_BACK}",
+        DECISION_NOTED if is_open else f"Decision locked, included in every prompt · {TAKE_BACK}",
     )
 
 
 def _chosen(decided: Sequence[Decision], number: str) -> Decision:
     if not decided:
-        raise UsageError("nothing is decided", "/decide and some words")
+        raise UsageError(NO_DECISIONS, DECIDE_USAGE)
     return decided[_index(number, len(decided), "decision")]
 
 
 async def _set(goals: ConversationGoals, words: str) -> str:
     await goals.set_goal(words)
-    return "the goal is set: the model is told of it in every prompt"
+    return "Goal set, included in every prompt"
 
 
 async def _add_step(goals: ConversationGoals, words: str) -> str:
     await goals.add_subtask(words)
     steps = goals.active.subtasks if goals.active else ()
-    return f"step {len(steps)} is noted: /goal tick {len(steps)} when it is done"
+    return f"Step {len(steps)} added · /goal tick {len(steps)} when done"
 
 
 async def _add_blocker(goals: ConversationGoals, words: str) -> str:
     await goals.add_blocker(words)
     blockers = goals.active.blockers if goals.active else ()
-    return f"the model knows what is in the way: /goal unblock {len(blockers)} when it is gone"
+    return f"Blocker added · /goal unblock {len(blockers)} when resolved"
 
 
 async def _add_milestone(goals: ConversationGoals, words: str) -> str:
     first, _, rest = words.strip().partition(" ")
     if first == AHEAD:
         await goals.add_milestone(rest, reached=False)
-        return "a milestone ahead: /goal milestone and the same words when it is reached"
+        return "Milestone added · repeat /goal milestone TEXT when reached"
     await goals.add_milestone(words)
-    return "a milestone is reached"
+    return "Milestone reached"
 
 
 async def _add_artifact(goals: ConversationGoals, words: str) -> str:
     await goals.add_artifact(words)
-    return "noted as made for the goal"
+    return "Artifact recorded"
 
 
 async def _tick(chat: ChatPort, number: str) -> None:
@@ -112,7 +123,7 @@ async def _tick(chat: ChatPort, number: str) -> None:
     active = _active(chat)
     unfinished = [step for step in active.subtasks if not step.done]
     if not active.subtasks:
-        raise UsageError("the goal has no steps", "/goal step and some words")
+        raise UsageError(NO_STEPS, STEP_USAGE)
     if not number and len(unfinished) != 1:
         goal_lists.show_goal(chat, active)
         return
@@ -126,7 +137,7 @@ async def _unblock(chat: ChatPort, number: str) -> None:
     """Remove a blocker; without a number, a list of several asks which."""
     active = _active(chat)
     if not active.blockers:
-        raise UsageError("nothing is in the way", "/goal blocker and some words")
+        raise UsageError(NO_BLOCKERS, BLOCKER_USAGE)
     if not number and len(active.blockers) > 1:
         goal_lists.show_goal(chat, active)
         return
@@ -137,13 +148,13 @@ async def _unblock(chat: ChatPort, number: str) -> None:
 
 def _active(chat: ChatPort) -> Goal:
     if chat.conversation.goals.active is None:
-        raise UsageError("there is no active goal", "set one with /goal")
+        raise UsageError(NO_ACTIVE_GOAL, GOAL_USAGE)
     return chat.conversation.goals.active
 
 
 def _index(number: str, count: int, what: str) -> int:
     if not 1 <= int(number) <= count:
-        raise UsageError(f"there is no {what} {number}", f"there are {count}; F5 numbers them")
+        raise UsageError(f"No {what} {number}", f"there are {count}; F5 shows the numbers")
     return int(number) - 1
 
 

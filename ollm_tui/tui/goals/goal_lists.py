@@ -11,15 +11,21 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal, Subtask
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.tui.chat.port import ChatPort
+from ollm_tui.tui.goals.words import (
+    DECISIONS_EMPTY,
+    GOAL_RESUMED,
+    GOALS_EMPTY,
+    LOCK,
+    MARK_AS_REACHED,
+    PAUSE,
+    REMOVE,
+    UNLOCK,
+    keys,
+)
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 
-NO_GOALS = "No goal yet. /goal and some words set one; the model is told of it in every prompt."
-NO_DECISIONS = (
-    "Nothing is decided. /decide and some words: the model keeps to it from then on; "
-    "/decide --open only notes it."
-)
-GOAL_KEYS = "Enter go on with it   Up Down move   Esc close"
 GoalAction = Callable[[], Awaitable[None]]
 
 
@@ -30,6 +36,8 @@ class _Offer(NamedTuple):
     note: str
     action: GoalAction
     mark: str = ""
+    verb: str = "choose"
+    """What Enter does with it, as it is shown among the keys."""
 
 
 def show_goals(chat: ChatPort) -> None:
@@ -46,15 +54,14 @@ def show_goals(chat: ChatPort) -> None:
     def describe(choice: Choice | None) -> None:
         found = next((each for each in goals.all if choice and each.id == choice.key), None)
         picker.say(_about(found) if found else "")
+        picker.say_keys(keys("open" if found and found.status == "active" else "resume"))
 
     choices = [
         Choice(each.id, visible(each.text), each.status, "✓" if each.status == "done" else "")
         for each in reversed(goals.all)
     ]
     active = goals.active.id if goals.active else None
-    picker = Picker(
-        "Goals", choices, highlight=active, empty=NO_GOALS, keys=GOAL_KEYS, watcher=describe
-    )
+    picker = Picker("Goals", choices, highlight=active, empty=GOALS_EMPTY, watcher=describe)
     chat.ask(picker, choose)
 
 
@@ -63,17 +70,17 @@ def show_goal(chat: ChatPort, goal: Goal) -> None:
     offers = [
         *(_step_offer(chat, step) for step in goal.subtasks),
         *(
-            _Offer(f"gone: {text}", "in the way", lambda text=text: unblock(chat, text))
+            _Offer(text, "blocker", lambda text=text: unblock(chat, text), verb="resolve")
             for text in goal.blockers
         ),
         *(
-            _Offer(f"reached: {each.text}", "ahead", lambda each=each: _pass(chat, each.text))
+            _Offer(each.text, "milestone", lambda each=each: _pass(chat, each.text), verb="reach")
             for each in goal.milestones
             if each.reached_at is None
         ),
         *(_decision_offer(chat, each) for each in goal.decisions),
-        _Offer("the goal is reached", "goal", lambda: _end(chat, reach)),
-        _Offer("lay it aside", "goal", lambda: _end(chat, pause)),
+        _Offer(MARK_AS_REACHED, "goal", lambda: _end(chat, reach)),
+        _Offer(PAUSE, "goal", lambda: _end(chat, pause)),
     ]
     _offer(chat, visible(goal.text), offers)
 
@@ -82,28 +89,28 @@ def show_decisions(chat: ChatPort) -> None:
     """List everything that is decided, to lock it, unlock it or take it back."""
     decided = chat.conversation.goals.decisions
     offers = [_decision_offer(chat, each, f"{n}. ") for n, each in enumerate(decided, 1)]
-    _offer(chat, "Decided", offers, NO_DECISIONS)
+    _offer(chat, "Decisions", offers, DECISIONS_EMPTY)
 
 
 async def reach(goals: ConversationGoals) -> str:
     """Mark the active goal as reached; returns the notice, which counts the decisions kept."""
     stand = sum(each.locked for each in goals.active.decisions) if goals.active else 0
     await goals.complete_goal()
-    kept = f" · {counted(stand, 'decision')} of it still in force: /decide" if stand else ""
-    return f"the goal is reached{kept}"
+    kept = f" · {counted(stand, 'decision')} still in force: /decide" if stand else ""
+    return f"Goal reached{kept}"
 
 
 async def pause(goals: ConversationGoals) -> str:
     """Lay the active goal aside; returns the notice."""
     await goals.pause_goal()
-    return "the goal is laid aside; /goal shows it"
+    return "Goal paused · /goal lists it"
 
 
 async def tick(chat: ChatPort, step: Subtask) -> None:
     """Mark a step as done, or one that was done as still to do."""
     check_free(chat)
     await chat.conversation.goals.finish_subtask(step.id, not step.done)
-    done = "still to do" if step.done else "done"
+    done = "To do" if step.done else "Done"
     tell(chat, f"{done}: “{visible(step.text)}”")
 
 
@@ -111,13 +118,13 @@ async def unblock(chat: ChatPort, blocker: str) -> None:
     """Remove a blocker from the active goal."""
     check_free(chat)
     await chat.conversation.goals.remove_blocker(blocker)
-    tell(chat, f"out of the way: “{visible(blocker)}”")
+    tell(chat, f"Resolved “{visible(blocker)}”")
 
 
 def check_free(chat: ChatPort) -> None:
     """Raise UsageError while the model answers: what it was asked with stays as it is."""
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
 
 
 def tell(chat: ChatPort, text: str) -> None:
@@ -127,9 +134,9 @@ def tell(chat: ChatPort, text: str) -> None:
 
 
 def _show_decision(chat: ChatPort, decision: Decision) -> None:
-    turn = "unlock it: the model is no longer told" if decision.locked else "lock it"
+    turn = UNLOCK if decision.locked else LOCK
     offers = [
-        _Offer("take it back", "", lambda: _take_back(chat, decision)),
+        _Offer(REMOVE, "", lambda: _take_back(chat, decision)),
         _Offer(turn, "", lambda: _lock(chat, decision, not decision.locked)),
     ]
     _offer(chat, visible(decision.text), offers)
@@ -142,24 +149,29 @@ def _offer(chat: ChatPort, title: str, offers: Sequence[_Offer], empty: str = ""
         if key is not None:
             await chat.attempt(offers[int(key)].action)
 
+    def describe(choice: Choice | None) -> None:
+        picker.say_keys(keys(offers[int(choice.key)].verb if choice else "choose"))
+
     choices = [
         Choice(str(number), visible(each.text), each.note, each.mark)
         for number, each in enumerate(offers)
     ]
-    chat.ask(Picker(title, choices, empty=empty), choose)
+    picker = Picker(title, choices, empty=empty, watcher=describe)
+    chat.ask(picker, choose)
 
 
 def _step_offer(chat: ChatPort, step: Subtask) -> _Offer:
-    word = "still to do" if step.done else "done"
-    note = "step, done" if step.done else "step"
-    return _Offer(f"{word}: {step.text}", note, lambda: tick(chat, step), "✓" if step.done else "")
+    if step.done:
+        return _Offer(step.text, "step, done", lambda: tick(chat, step), "✓", "untick")
+    return _Offer(step.text, "step", lambda: tick(chat, step), verb="tick")
 
 
 def _decision_offer(chat: ChatPort, decision: Decision, number: str = "") -> _Offer:
     async def show() -> None:
         _show_decision(chat, decision)
 
-    return _Offer(number + decided_words(decision), "locked" if decision.locked else "open", show)
+    note = "decision, locked" if decision.locked else "decision, open"
+    return _Offer(number + decided_words(decision), note, show, verb="open")
 
 
 def decided_words(decision: Decision) -> str:
@@ -170,7 +182,7 @@ def decided_words(decision: Decision) -> str:
 async def _resume(chat: ChatPort, goal: Goal) -> None:
     check_free(chat)
     await chat.conversation.goals.resume_goal(goal.id)
-    tell(chat, "this is the goal again")
+    tell(chat, GOAL_RESUMED)
 
 
 async def _end(chat: ChatPort, end: Callable[[ConversationGoals], Awaitable[str]]) -> None:
@@ -181,19 +193,19 @@ async def _end(chat: ChatPort, end: Callable[[ConversationGoals], Awaitable[str]
 async def _pass(chat: ChatPort, milestone: str) -> None:
     check_free(chat)
     await chat.conversation.goals.add_milestone(milestone)
-    tell(chat, f"reached: “{visible(milestone)}”")
+    tell(chat, f"Reached: “{visible(milestone)}”")
 
 
 async def _take_back(chat: ChatPort, decision: Decision) -> None:
     check_free(chat)
     await chat.conversation.goals.take_back(decision.id)
-    tell(chat, f"taken back: “{visible(decision.text)}”")
+    tell(chat, f"Removed “{visible(decision.text)}”")
 
 
 async def _lock(chat: ChatPort, decision: Decision, locked: bool) -> None:
     check_free(chat)
     await chat.conversation.goals.lock(decision.id, locked)
-    notice = "locked: the model is told of it in every prompt" if locked else "no longer locked"
+    notice = "Locked, included in every prompt" if locked else "Unlocked"
     tell(chat, notice)
 
 
@@ -202,7 +214,7 @@ def _about(found: Goal) -> str:
 
     def rows() -> Iterable[str]:
         yield from (f"{'done' if step.done else 'to do'}: {step.text}" for step in found.subtasks)
-        yield from (f"in the way: {blocker}" for blocker in found.blockers)
-        yield from (f"decided: {decision.text}" for decision in found.decisions)
+        yield from (f"blocker: {blocker}" for blocker in found.blockers)
+        yield from (f"decision: {decision.text}" for decision in found.decisions)
 
     return "   ".join(rows())

@@ -14,13 +14,17 @@ from ollm_tui.tui.commands import COMMANDS, GROUPS
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import MEANINGS
 from ollm_tui.tui.help.screen import HelpEntry, HelpScreen
+from ollm_tui.tui.help.words import LOG_EMPTY, LOG_KEYS, PALETTE_KEYS
 from ollm_tui.tui.keymap import key_names
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.prompt.command_values import COMMON, further_completions
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
-IN_THE_GAUGE = "In the gauge"
+IN_THE_GAUGE = "Context gauge"
+FURTHER = "further/"
+"""Before the name of a command that is not in the table; no id of the table has a slash."""
 
 
 class PaletteEntry(NamedTuple):
@@ -43,7 +47,7 @@ class CommandPalette(Picker):
         super().__init__(
             "Commands",
             [_choice(entry) for entry in entries],
-            keys="Enter run   Up Down move   Esc close",
+            keys=PALETTE_KEYS,
             watcher=lambda choice: self.say(descriptions[choice.key] if choice else ""),
         )
 
@@ -90,14 +94,32 @@ def palette(chat: ChatPort, _argument: str) -> None:
         if command.id != "screen.palette"
     ]
     entries.reverse()
+    common = {f"/{name}": at for at, name in enumerate(COMMON)}
+    entries.sort(key=lambda entry: common.get(entry.slash, len(common)))
+    entries += _further(chat)
     recent = chat.app.part(RecentCommands, RecentCommands)
 
     async def run(command_id: str | None) -> None:
         if command_id:
             recent.note(command_id)
-            await chat.command(command_id)
+            further = command_id.removeprefix(FURTHER)
+            if further == command_id:
+                await chat.command(command_id)
+            else:
+                # Put into the prompt, where words can follow it.
+                chat.put_aside()
+                chat.prompt.put(f"/{further} ")
+                chat.prompt.focus()
 
     chat.ask(CommandPalette(recent.first(entries)), run)
+
+
+def _further(chat: ChatPort) -> list[PaletteEntry]:
+    """Return your own commands and those that others bring; none before a session is open."""
+    return [
+        PaletteEntry(f"{FURTHER}{one.name}", one.description or one.name, slash=f"/{one.name}")
+        for one in further_completions(lambda: chat)
+    ]
 
 
 def keys(chat: ChatPort, _argument: str) -> None:
@@ -115,7 +137,7 @@ def keys(chat: ChatPort, _argument: str) -> None:
     ]
     entries += [
         HelpEntry(
-            "Writing",
+            GROUPS["prompt"],
             " ".join(key_names(keymap.get(binding.id or "") or binding.key)),
             binding.description,
             "",
@@ -158,8 +180,8 @@ async def log(chat: ChatPort, _argument: str) -> None:
         event = events[int(choice.key)] if choice else {}
         viewer.say("   ".join(f"{name}: {value}" for name, value in event.items()))
 
-    empty = "The log is empty: nothing went wrong."
-    viewer = LogViewer("Log", choices, empty=empty, keys="Esc close", watcher=describe)
+    empty = LOG_EMPTY
+    viewer = LogViewer("Log", choices, empty=empty, keys=LOG_KEYS, watcher=describe)
     chat.ask(viewer)
 
 

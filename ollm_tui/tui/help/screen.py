@@ -5,28 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from textwrap import wrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ollm_tui.core.intake import visible
+from ollm_tui.tui.help.words import FIND_PLACEHOLDER
+from ollm_tui.tui.keymap import key_name
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.reading_screen import ReadingScreen
 
 WIDEST_KEYS = 16
 """Cells of the column of keys at most; more keys are wrapped."""
-NOTHING_FITS = "Nothing fits these words. Esc shows all."
+HERE = "help.here"
+"""The key that shows this."""
+ON_THIS_SCREEN = "On this screen"
+NOTHING_FITS = "No matches. Esc shows all."
 WIDE = 100
 """Columns of the terminal from which the page has two of its own."""
 MARGIN = 6
 """Columns at the sides of the page that the text cannot have."""
-KEYS = "j k PgUp PgDn g G read   / find   Esc close"
-FIND_KEYS = "Up Down PgUp PgDn read   Esc show all"
+KEYS = "j k PgUp PgDn g G scroll   / find   Esc close"
+FIND_KEYS = "Up Down PgUp PgDn scroll   Esc show all"
 
 
 class HelpEntry(NamedTuple):
@@ -53,15 +59,21 @@ class HelpScreen(ReadingScreen):
     AUTO_FOCUS = ""
     CSS_PATH = "screen.tcss"
     BINDINGS = [
-        Binding("escape", "back", "Close", id="help.back", tooltip="Show all, then close"),
-        Binding("q,question_mark", "close", "Close", id="help.close", tooltip="Close the help"),
-        Binding("slash", "find", "Find", id="help.find", tooltip="Find by words"),
-        Binding("j,down", "scroll(1)", "Down", id="help.down", tooltip="A line down"),
-        Binding("k,up", "scroll(-1)", "Up", id="help.up", tooltip="A line up"),
-        Binding("pagedown,space", "page(1)", "Page down", id="help.page_down", tooltip="A page on"),
-        Binding("pageup", "page(-1)", "Page up", id="help.page_up", tooltip="A page back"),
-        Binding("g,home", "edge(0)", "Top", id="help.top", tooltip="To the top"),
-        Binding("G,end", "edge(1)", "End", id="help.end", tooltip="To the end"),
+        Binding("escape", "back", "Close", id="help.back", tooltip="Clear the filter, or close"),
+        Binding("q,question_mark", "close", "Close", id="help.close", tooltip="Close"),
+        Binding("slash", "find", "Find", id="help.find", tooltip="Filter"),
+        Binding("j,down", "scroll(1)", "Down", id="help.down", tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "Up", id="help.up", tooltip="Scroll up"),
+        Binding(
+            "pagedown,space",
+            "page(1)",
+            "Page down",
+            id="help.page_down",
+            tooltip="Scroll a page down",
+        ),
+        Binding("pageup", "page(-1)", "Page up", id="help.page_up", tooltip="Scroll a page up"),
+        Binding("g,home", "edge(0)", "Top", id="help.top", tooltip="Go to the top"),
+        Binding("G,end", "edge(1)", "End", id="help.end", tooltip="Go to the bottom"),
     ]
 
     def __init__(self, entries: Sequence[HelpEntry], places: Sequence[tuple[str, str]]) -> None:
@@ -72,13 +84,13 @@ class HelpScreen(ReadingScreen):
 
     def compose(self) -> ComposeResult:
         """Lay out the title, the page, the find line and the keys."""
-        yield Static(Content("Keys and commands"), id="title")
+        yield Static(Content("Help"), id="title")
         with VerticalScroll(can_focus=False):
             with Horizontal(id="columns"):
                 yield Static(id="left")
                 yield Static(id="right")
             yield Static(places_text(self._places), id="places")
-        yield LineInput(placeholder="Type to find a key or a command")
+        yield LineInput(placeholder=FIND_PLACEHOLDER)
         yield Static(Content(KEYS), id="keys")
 
     def on_mount(self) -> None:
@@ -127,7 +139,28 @@ class HelpScreen(ReadingScreen):
         self.query_one("#left", Static).update(left)
         self.query_one("#right", Static).update(right[0] if right else Content(""))
         self.query_one("#right").display = bool(right)
-        self.query_one("#places").display = not self._words
+        self.query_one("#places").display = bool(self._places) and not self._words
+
+
+def keys_of(screen: Screen[Any]) -> list[HelpEntry]:
+    """Return the keys that can be used on a screen now, as the user has mapped them."""
+    named: dict[str, list[str]] = {}
+    bindings: dict[str, Binding] = {}
+    for key, active in screen.active_bindings.items():
+        binding = active.binding
+        if active.enabled and binding.id and binding.tooltip:
+            named.setdefault(binding.id, []).append(key_name(key))
+            bindings[binding.id] = binding
+    return [
+        HelpEntry(
+            ON_THIS_SCREEN,
+            " ".join(dict.fromkeys(named[name])),
+            binding.description or binding.tooltip,
+            description=binding.tooltip if binding.description else "",
+        )
+        for name, binding in bindings.items()
+        if name != HERE
+    ]
 
 
 def help_columns(entries: Sequence[HelpEntry], widths: Sequence[int]) -> list[Content]:

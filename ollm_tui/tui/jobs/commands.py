@@ -12,7 +12,13 @@ from ollm_tui.tui.jobs.giving import earlier_output
 from ollm_tui.tui.jobs.giving import give as give_output
 from ollm_tui.tui.jobs.screen import JobsScreen
 from ollm_tui.tui.jobs.shell_line import shell_of
-from ollm_tui.tui.jobs.words import NO_COMMAND_HERE
+from ollm_tui.tui.jobs.words import (
+    HOW_TO_KILL,
+    HOW_TO_RUN,
+    JOBS_USAGE,
+    NO_COMMAND_HERE,
+    WHICH_JOB,
+)
 
 
 async def panel(chat: ChatPort, argument: str) -> None:
@@ -24,13 +30,11 @@ async def panel(chat: ChatPort, argument: str) -> None:
         case ["kill", number]:
             chat.screen.run_worker(chat.attempt(lambda: _kill(chat, number)), group="shell")
         case ["kill"]:
-            raise UsageError("which job?", "/jobs kill 3 ends job 3; F8 shows the numbers")
+            raise UsageError(WHICH_JOB, HOW_TO_KILL)
         case [number]:
             await _open(chat, number)
         case _:
-            raise UsageError(
-                f"/jobs knows no {visible(argument)}", "a number, kill and a number, or nothing"
-            )
+            raise UsageError(f"Unknown option /jobs {visible(argument)}", JOBS_USAGE)
 
 
 def background(chat: ChatPort, _argument: str) -> None:
@@ -48,7 +52,7 @@ async def give(chat: ChatPort, argument: str) -> None:
     if argument:
         job = shell.jobs.find(conversation.session_id, argument)
     if job is None:
-        raise UsageError(NO_COMMAND_HERE, "! and a command runs one")
+        raise UsageError(NO_COMMAND_HERE, HOW_TO_RUN)
     text = await shell.jobs.text(job.id) or earlier_output(conversation.state, job.id)
     notice = give_output(chat.prompt, job, shell.jobs.code(job), text)
     chat.prompt.focus()
@@ -78,7 +82,7 @@ async def _kill(chat: ChatPort, number: str) -> None:
     jobs, session_id = shell_of(chat).jobs, chat.conversation.session_id
     await jobs.open(session_id)
     job = await jobs.kill(jobs.find(session_id, number).id)
-    chat.tell(f"job {job.sequence} has ended: {ending(job)}")
+    chat.tell(f"Job {job.sequence} ended: {ending(job)}")
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -24,17 +24,22 @@ class JobList(ChoiceList, inherit_bindings=False):
     """A list with arrow keys only: letters do something with the job."""
 
     BINDINGS = [
-        Binding("up", "move(-1)", "Up", id="joblist.up", tooltip="One job up", show=False),
-        Binding("down", "move(1)", "Down", id="joblist.down", tooltip="One job down", show=False),
+        Binding("up", "move(-1)", "Up", id="joblist.up", tooltip="Previous job", show=False),
+        Binding("down", "move(1)", "Down", id="joblist.down", tooltip="Next job", show=False),
         Binding(
             "pageup", "page(-1)", "Page up", id="joblist.page_up", tooltip="A page up", show=False
         ),
         Binding(
-            "pagedown", "page(1)", "Page down", id="joblist.page_down", tooltip="A page", show=False
+            "pagedown",
+            "page(1)",
+            "Page down",
+            id="joblist.page_down",
+            tooltip="A page down",
+            show=False,
         ),
-        Binding("home", "first", "First", id="joblist.first", tooltip="The newest", show=False),
-        Binding("end", "last", "Last", id="joblist.last", tooltip="The oldest", show=False),
-        Binding("enter,o", "choose", "Output", id="joblist.open", tooltip="Read all it printed"),
+        Binding("home", "first", "First", id="joblist.first", tooltip="Newest job", show=False),
+        Binding("end", "last", "Last", id="joblist.last", tooltip="Oldest job", show=False),
+        Binding("enter,o", "choose", "Output", id="joblist.open", tooltip="Show full output"),
     ]
 
 

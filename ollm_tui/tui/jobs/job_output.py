@@ -16,7 +16,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobOutputArrived
 from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.tui.jobs.shell_line import name_of
-from ollm_tui.tui.jobs.words import NO_OUTPUT_KEPT, OUTPUT_KEYS
+from ollm_tui.tui.jobs.words import NO_OUTPUT_KEPT, NOTHING_TO_FIND, OUTPUT_KEYS
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.reading_screen import ReadingScreen
@@ -42,18 +42,24 @@ class JobOutputScreen(ReadingScreen):
     CSS_PATH = "screen.tcss"
     BINDINGS = [
         Binding("escape,q,o", "close", "Close", id="joboutput.close", tooltip="Back to the list"),
-        Binding("slash,ctrl+f", "find", "Find", id="joboutput.find", tooltip="Find words"),
-        Binding("n", "hit(1)", "Next hit", id="joboutput.next", tooltip="The next hit"),
-        Binding("N", "hit(-1)", "Hit before", id="joboutput.before", tooltip="The hit before"),
-        Binding("y", "copy", "Copy", id="joboutput.copy", tooltip="Copy all of it"),
-        Binding("j,down", "scroll(1)", "Down", id="joboutput.down", tooltip="A line down"),
-        Binding("k,up", "scroll(-1)", "Up", id="joboutput.up", tooltip="A line up"),
+        Binding("slash,ctrl+f", "find", "Find", id="joboutput.find", tooltip="Find in this output"),
+        Binding("n", "hit(1)", "Next match", id="joboutput.next", tooltip="Next match"),
+        Binding("N", "hit(-1)", "Previous match", id="joboutput.before", tooltip="Previous match"),
+        Binding("y", "copy", "Copy", id="joboutput.copy", tooltip="Copy all output"),
+        Binding("j,down", "scroll(1)", "Down", id="joboutput.down", tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "Up", id="joboutput.up", tooltip="Scroll up"),
         Binding(
-            "pagedown,space", "page(1)", "Page down", id="joboutput.page_down", tooltip="A page on"
+            "pagedown,space",
+            "page(1)",
+            "Page down",
+            id="joboutput.page_down",
+            tooltip="Scroll a page down",
         ),
-        Binding("pageup", "page(-1)", "Page up", id="joboutput.page_up", tooltip="A page back"),
-        Binding("g,home", "edge(0)", "Top", id="joboutput.top", tooltip="To the top"),
-        Binding("G,end", "edge(1)", "End", id="joboutput.end", tooltip="To the end"),
+        Binding(
+            "pageup", "page(-1)", "Page up", id="joboutput.page_up", tooltip="Scroll a page up"
+        ),
+        Binding("g,home", "edge(0)", "Top", id="joboutput.top", tooltip="Go to the top"),
+        Binding("G,end", "edge(1)", "End", id="joboutput.end", tooltip="Go to the bottom"),
     ]
 
     app: Frame
@@ -80,7 +86,7 @@ class JobOutputScreen(ReadingScreen):
         """Show the end of the text: there it says what went wrong."""
         find = self.query_one(FindBar)
         find.display = False
-        find.query_one(LineInput).placeholder = "words in this output"
+        find.query_one(LineInput).placeholder = "Find in this output"
         self._page.can_focus = False
         self._unsubscribe = self._jobs.events.subscribe(self._hear)
         self._load()
@@ -97,11 +103,11 @@ class JobOutputScreen(ReadingScreen):
         """Go to another hit, and say which one it is."""
         self._page.finder.go(step)
         number, total = self._page.finder.position
-        self._say(f"hit {number:,} of {total:,}" if total else "nothing is looked for: / finds")
+        self._say(f"Match {number:,} of {total:,}" if total else NOTHING_TO_FIND)
 
     async def action_copy(self) -> None:
         """Copy the whole output."""
-        self._say(f"output {await copy(self.app, self._text)}" if self._text else NO_OUTPUT_KEPT)
+        self._say(f"Output {await copy(self.app, self._text)}" if self._text else NO_OUTPUT_KEPT)
 
     @on(FindBar.Closed)
     def _end_finding(self) -> None:

@@ -18,8 +18,8 @@ async def tell_left_jobs(chat: ChatPort) -> None:
     jobs = chat.app.jobs
     for job in await jobs.settle(chat.conversation):
         name = name_of(jobs.shown(job))
-        whose = f"the model's {name}" if job.by_model else f"!{name}"
-        how = job.note.partition("; ")[2] or "it ended with it"
-        text = f"{whose} was running when the program ended: {how}"
+        whose = f"The model's {name}" if job.by_model else f"!{name}"
+        how = job.note.partition("; ")[2] or "it was killed"
+        text = f"{whose} was still running at exit: {how}"
         if chat.front() is chat:
             chat.transcript.add(Entry(f"left-{job.id}", "note", text))

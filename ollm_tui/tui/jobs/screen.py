@@ -27,10 +27,18 @@ from ollm_tui.tui.jobs.shell_line import ShellLine, name_of
 from ollm_tui.tui.jobs.words import (
     ENVIRONMENT_KEYS,
     GRANTED,
+    HOW_TO_RUN_ONE,
     JOBS_EMPTY,
+    NO_JOBS,
     NO_OUTPUT,
     NO_OUTPUT_YET,
+    NOTHING_TO_COPY,
     NOTHING_WITHHELD,
+    OUTPUT_NOT_STORED,
+    RUN_THAT_CODE_AGAIN,
+    SECRETS_NOT_RECORDED,
+    STARTED_BY_CODE,
+    TYPE_THE_COMMAND_AGAIN,
     keys_for,
 )
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
@@ -51,18 +59,20 @@ WIDE = 100
 TICK_SECONDS = 1.0
 BINDINGS = (
     Binding("escape,f8,q", "close", "Close", id="joblist.close", tooltip="Back to the chat"),
-    Binding("w", "wait", "Wait", id="joblist.wait", tooltip="Say when it has ended"),
-    Binding("k", "kill", "End", id="joblist.kill", tooltip="End it and all it started"),
-    Binding("b", "move", "Move", id="joblist.move", tooltip="To the background, or back"),
-    Binding("y", "copy", "Copy", id="joblist.copy", tooltip="Copy what it printed"),
-    Binding("g", "give", "Give", id="joblist.give", tooltip="Give its output to the model"),
-    Binding("r", "run_again", "Again", id="joblist.again", tooltip="Run the command again"),
+    Binding("w", "wait", "Wait", id="joblist.wait", tooltip="Notify when it ends"),
+    Binding("k", "kill", "Kill", id="joblist.kill", tooltip="Kill the process group"),
+    Binding("b", "move", "Move", id="joblist.move", tooltip="Move to background or foreground"),
+    Binding("y", "copy", "Copy", id="joblist.copy", tooltip="Copy the output"),
+    Binding(
+        "g", "give", "Attach", id="joblist.give", tooltip="Attach the output to your next message"
+    ),
+    Binding("r", "run_again", "Run again", id="joblist.again", tooltip="Run again"),
     Binding(
         "e",
         "environment",
         "Environment",
         id="joblist.environment",
-        tooltip="Variables that commands do not get",
+        tooltip="Withheld variables",
     ),
 )
 
@@ -119,7 +129,7 @@ class JobsScreen(Screen[str]):
     def action_wait(self) -> None:
         """Say when the job has ended."""
         job = self._job
-        self._say(f"waiting for job {job.sequence} …")
+        self._say(f"Waiting for job {job.sequence} …")
         self._do(lambda: self._wait(job))
 
     def action_kill(self) -> None:
@@ -128,10 +138,10 @@ class JobsScreen(Screen[str]):
 
         def answered(is_meant: bool | None) -> None:
             if is_meant:
-                self._say(f"ending job {job.sequence} …")
+                self._say(f"Killing job {job.sequence} …")
                 self._do(lambda: self._kill(job))
 
-        question = f"End job {job.sequence}, and all it started?"
+        question = f"Kill job {job.sequence} and its child processes?"
         self.app.push_screen(Confirmation(question, visible(self._jobs.code(job))), answered)
 
     def action_move(self) -> None:
@@ -157,9 +167,7 @@ class JobsScreen(Screen[str]):
         def grant(name: str | None) -> None:
             if name:
                 self._jobs.grant(session_id, name)
-                self._say(
-                    f"{visible(name)} is granted: commands of this session get it from now on"
-                )
+                self._say(f"{visible(name)} granted to commands of this session")
                 self._show()
 
         withheld, granted = self._jobs.withheld(session_id), self._jobs.granted(session_id)
@@ -183,16 +191,16 @@ class JobsScreen(Screen[str]):
         try:
             self._say(await action())
         except OllmError as error:
-            self._say(": ".join(part for part in (error.message, error.hint) if part))
+            self._say(error.line)
 
     async def _wait(self, job: Job) -> str:
         ended = await self._jobs.wait(job.id)
         self.app.bell()
-        return f"job {ended.sequence} has ended: {ending(ended)}"
+        return f"Job {ended.sequence} ended: {ending(ended)}"
 
     async def _kill(self, job: Job) -> str:
         ended = await self._jobs.kill(job.id)
-        return f"job {ended.sequence} has ended: {ending(ended)}"
+        return f"Job {ended.sequence} ended: {ending(ended)}"
 
     async def _move(self) -> str:
         return self._shell.move(self._job)
@@ -201,8 +209,8 @@ class JobsScreen(Screen[str]):
         job = self._job
         text = await self._text(job)
         if not text.strip():
-            raise UsageError("there is nothing to copy", "it printed nothing that is still kept")
-        return f"output of job {job.sequence} {await copy(self.app, text)}"
+            raise UsageError(NOTHING_TO_COPY, OUTPUT_NOT_STORED)
+        return f"Output of job {job.sequence} {await copy(self.app, text)}"
 
     async def _give(self) -> str:
         job = self._job
@@ -215,13 +223,13 @@ class JobsScreen(Screen[str]):
     async def _run_again(self) -> str:
         job = self._job
         if job.language == "command":
-            raise UsageError("code has started this one", "run that code again")
+            raise UsageError(STARTED_BY_CODE, RUN_THAT_CODE_AGAIN)
         if carries_mark(job.code):
-            raise UsageError("its secrets were not recorded", "type the command again")
+            raise UsageError(SECRETS_NOT_RECORDED, TYPE_THE_COMMAND_AGAIN)
         is_behind = self._shell.foreground is not None
         self._shell.start(job.code, job.language, background=is_behind)
         where = " in the background" if is_behind else ""
-        return f"runs again{where}: {name_of(self._jobs.shown(job))}"
+        return f"Running again{where}: {name_of(self._jobs.shown(job))}"
 
     async def _text(self, job: Job) -> str:
         return await self._jobs.text(job.id) or earlier_output(self._conversation.state, job.id)
@@ -237,7 +245,7 @@ class JobsScreen(Screen[str]):
     def _job(self) -> Job:
         job = self._highlighted
         if job is None:
-            raise UsageError("there is no job", "! and a command in the prompt runs one")
+            raise UsageError(NO_JOBS, HOW_TO_RUN_ONE)
         return job
 
     def _hear(self, event: JobEvent) -> None:
@@ -295,7 +303,7 @@ class EnvironmentPicker(PickerOf[str]):
             *(Choice(name, visible(name), "withheld") for name in withheld),
         ]
         super().__init__(
-            "Variables that commands do not get",
+            "Withheld variables",
             choices,
             empty=NOTHING_WITHHELD,
             keys=ENVIRONMENT_KEYS,
@@ -316,7 +324,7 @@ def about(job: Job) -> Content:
         f"since {local_time(job.started_at)}" if job.running else local_time(job.started_at),
         f"in {visible(job.cwd)}",
         f"process {job.pid}" if job.running else "",
-        "its output was dropped to save memory" if job.trimmed else "",
+        "output dropped to save memory" if job.trimmed else "",
     ]
     return Content.assemble(
         (code if len(code) <= LONGEST_CODE else f"{code[:LONGEST_CODE]} …", "bold"),

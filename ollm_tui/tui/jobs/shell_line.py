@@ -5,13 +5,13 @@ Commands of the model are counted, moved and told of here, too.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from shlex import quote
 from typing import TYPE_CHECKING, assert_never
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.events import StoreEvent, ToolCallRecorded
 from ollm_tui.core.intake import visible
 from ollm_tui.core.job import (
     Job,
@@ -24,9 +24,18 @@ from ollm_tui.core.job import (
 )
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.jobs.job_text import capped, ending
-from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
+from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.jobs.giving import give
-from ollm_tui.tui.jobs.words import GIVE, SHELL_BUSY, SHELL_EMPTY
+from ollm_tui.tui.jobs.words import (
+    A_COMMAND_IS_RUNNING,
+    FOREGROUND_TAKEN,
+    GIVE,
+    HOW_TO_RUN,
+    MOVE_IT_FIRST,
+    NO_COMMAND_IS_RUNNING,
+    SHELL_BUSY,
+    SHELL_EMPTY,
+)
 from ollm_tui.tui.prompt.chip_area import is_file
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import command_entry, keep_open, running_entry
@@ -72,13 +81,14 @@ class ShellLine:
         self._stream = JobStream(front, self.jobs)
         self._foreground: dict[str, str] = {}
         """The job that is waited for, by session."""
+        self._begun_in: dict[str, ChatPort] = {}
+        """The chat in which a job was begun, by job, until it has ended."""
         self._stopping: set[str] = set()
         """Jobs that were asked to end; the next time they are forced to."""
         self._starting: set[str] = set()
         """Sessions in which a command is about to run."""
-        self._asked = -NOTICE_SECONDS
-        """When the user was last warned that quitting ends jobs."""
         self.jobs.events.subscribe(self._hear)
+        front().app.workspace.saving.subscribe(self._hear_of_saving)
 
     @property
     def _chat(self) -> ChatPort:
@@ -91,6 +101,19 @@ class ShellLine:
         """The job that is waited for: it can be stopped, or moved to the background."""
         conversation = self._chat.opened
         return self._waited_for_in(conversation.session_id) if conversation else None
+
+    def waits_in(self, session_id: str) -> bool:
+        """Whether a command is waited for in a session."""
+        return session_id in self._starting or self._waited_for_in(session_id) is not None
+
+    def show_again(self) -> None:
+        """Draw the commands of the session that is shown now, as far as it has no record of
+        them yet."""
+        self._chat.screen.call_later(self._show_unrecorded)
+
+    async def _show_unrecorded(self) -> None:
+        await self._stream.show_unrecorded()
+        self._chat.lines.show_state(keeps_notice=True)
 
     def _waited_for_in(self, session_id: str) -> str | None:
         waited = self._foreground.get(session_id)
@@ -115,7 +138,7 @@ class ShellLine:
         """What runs in the foreground, in words; empty if nothing does."""
         if not (job_id := self.foreground):
             return ""
-        action = "stopping, again forces it:" if job_id in self._stopping else "running"
+        action = "stopping (again to force)" if job_id in self._stopping else "running"
         return f"{action} {name_of(self.jobs.shown(self.jobs.job(job_id)))}"
 
     @property
@@ -130,17 +153,20 @@ class ShellLine:
         self, code: str, language: JobLanguage = "shell", *, background: bool = False
     ) -> None:
         """Run a command. UsageError while another one is in the foreground."""
-        session_id = self._chat.conversation.session_id
+        chat = self._chat
+        session_id = chat.conversation.session_id
         if not background:
             if self.foreground or session_id in self._starting:
-                raise UsageError("a command is running", SHELL_BUSY)
+                raise UsageError(A_COMMAND_IS_RUNNING, SHELL_BUSY)
             # A job is known only once it has started; until then this keeps a second one away.
             self._starting.add(session_id)
-        started = self._chat.attempt(lambda: self._start(code, language, background))
-        self._chat.screen.run_worker(started, group="shell")
+        started = chat.attempt(lambda: self._start(chat, code, language, background))
+        chat.screen.run_worker(started, group="shell")
 
-    async def _start(self, code: str, language: JobLanguage, background: bool) -> None:
-        conversation = self._chat.conversation
+    async def _start(
+        self, chat: ChatPort, code: str, language: JobLanguage, background: bool
+    ) -> None:
+        conversation = chat.conversation
         try:
             job = await self.jobs.start(conversation, code, language, background=background)
         finally:
@@ -148,11 +174,13 @@ class ShellLine:
                 self._starting.discard(conversation.session_id)
         if job.running and not job.background:
             self._foreground[job.session_id] = job.id
+            self._begun_in[job.id] = chat
         self._stream.begin(job)
         await self._stream.show(job.id)
         if not (job.running or job.background) and self._shares:
-            await self._share(job)  # it has ended before anybody could wait for it
-        self._chat.lines.show_state()
+            self._share(job, chat)  # it has ended before anybody could wait for it
+        chat.lines.show_state()
+        chat.note_command()
 
     @property
     def _shares(self) -> bool:
@@ -173,7 +201,7 @@ class ShellLine:
     def to_background(self) -> None:
         """Move the job that is waited for to the background. UsageError if there is none."""
         if not (job_id := self.movable):
-            raise UsageError("no command is running", "! and a command runs one")
+            raise UsageError(NO_COMMAND_IS_RUNNING, HOW_TO_RUN)
         self.move(self.jobs.job(job_id))
 
     def move(self, job: Job) -> str:
@@ -186,32 +214,17 @@ class ShellLine:
             self.jobs.to_background(job.id)  # raises the JobError
         if not self.is_waited_for(job):
             if self._waited_for_in(job.session_id):
-                raise UsageError("another command is in the foreground", "move it away first")
+                raise UsageError(FOREGROUND_TAKEN, MOVE_IT_FIRST)
             self._foreground[job.session_id] = job.id
             self._stream.begin(job)
-            notice = f"job {job.sequence} is in the foreground: Esc in the chat stops it"
+            notice = f"Job {job.sequence} in the foreground · Esc in the chat stops it"
         else:
             self._forget(job.id)
             self.jobs.to_background(job.id)
-            notice = (
-                f"job {job.sequence} goes on in the background: {name_of(self.jobs.shown(job))}"
-            )
+            notice = f"Job {job.sequence} in the background: {name_of(self.jobs.shown(job))}"
         self._chat.screen.call_later(self._stream.show, job.id)
         self._chat.tell(notice)
         return notice
-
-    def asks_before_leaving(self) -> bool:
-        """Warn once that quitting ends jobs; returns whether it warned just now."""
-        now = time.monotonic()
-        ends = self.would_end
-        if not ends or now - self._asked < NOTICE_SECONDS:
-            return False
-        self._asked = now
-        text = f"{ends} running, and quitting ends what runs: again quits, F8 shows jobs"
-        while self._chat.app.screen is not self._chat.screen:  # where that can be read
-            self._chat.app.pop_screen()
-        self._chat.tell(text)
-        return True
 
     # What happens to jobs
 
@@ -223,6 +236,11 @@ class ShellLine:
 
     def _hear(self, event: JobEvent) -> None:
         self._chat.screen.call_later(self._take, event)
+
+    def _hear_of_saving(self, event: StoreEvent) -> None:
+        # A command is recorded after its end was shown: only now the status line can say "saved".
+        if isinstance(event, ToolCallRecorded):
+            self._chat.screen.call_later(self.show)
 
     async def _take(self, event: JobEvent) -> None:
         match event:
@@ -242,24 +260,29 @@ class ShellLine:
         self._forget(job.id)
         await self._stream.show(job.id)
         self.show()
+        chat = self._begun_in.pop(job.id, self._chat)
         if was_waited_for and self._shares:
-            await self._share(job)
+            self._share(job, chat)
         if was_waited_for:
             self._chat.lines.show_state()
+            chat.note_command()
         elif job.background and job.parent is None:
             name = name_of(self.jobs.shown(job))
-            self._chat.tell(f"job {job.sequence}: {ending(job)}: {name}")
+            self._chat.tell(f"Job {job.sequence} ended: {ending(job)} · {name}")
         # The model hears by itself of the end of what it waits for.
         concerns_user = was_waited_for or job.background
         if concerns_user and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
-            self._chat.app.call_user(f"Job {job.sequence} has ended: {ending(job)}")
+            self._chat.app.call_user(f"Job {job.sequence} ended: {ending(job)}")
 
-    async def _share(self, job: Job) -> None:
-        """Attach what a command of the open session printed to the next message."""
-        text = await self.jobs.text(job.id)
-        chat = self._chat
-        if text.strip() and chat.opened and chat.opened.session_id == job.session_id:
-            give(chat.prompt, job, self.jobs.code(job), text)
+    def _share(self, job: Job, chat: ChatPort) -> None:
+        """Attach what a command printed to the next message of its session."""
+
+        async def share() -> None:
+            text = await self.jobs.text(job.id)
+            if text.strip() and chat.opened and chat.opened.session_id == job.session_id:
+                give(chat.prompt, job, self.jobs.code(job), text)
+
+        chat.when_shown(share)
 
     def _forget(self, job_id: str) -> None:
         self._stopping.discard(job_id)
@@ -280,6 +303,17 @@ class JobStream:
         """Show a job from now on until it ends."""
         self._running.add(job.id)
         self._front().transcript.go_to_end()
+
+    async def show_unrecorded(self) -> None:
+        """Draw the jobs of the open session of which its record does not tell yet: those that
+        run, and all that were run before its first message."""
+        opened = self._front().opened
+        if opened is None:
+            return
+        for job in self._jobs.jobs(opened.session_id):
+            if not (len(opened.state) or job.by_model or job.parent):
+                self._running.add(job.id)
+            await self.show(job.id)
 
     async def show(self, job_id: str) -> None:
         """Draw a job as it is now, if it is one of those that are shown."""

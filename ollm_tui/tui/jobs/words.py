@@ -7,34 +7,32 @@ from ollm_tui.core.job import Job
 # The panel
 
 JOBS_EMPTY = (
-    "No jobs yet. Type ! and a command in the prompt, such as !make test: it runs here, in a "
-    "shell that stays, and its output can be read, copied and given to the model."
+    "No jobs yet. Type !command in the prompt, such as !make test. It runs here in a "
+    "persistent shell; you can read, copy and attach its output."
 )
-NO_OUTPUT = "It has printed nothing."
-NO_OUTPUT_YET = "Nothing printed yet."
+NO_OUTPUT = "No output."
+NO_OUTPUT_YET = "No output yet."
 
 GIVEN = "Attached to your next message ({cost})"
-NO_COMMAND_HERE = "there is no output to give"
-GIVE = "give to the model"
+NO_COMMAND_HERE = "No output to attach"
+GIVE = "attach output"
 """What the key below a command does."""
 
 # The output of one job
 
-OUTPUT_KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"
-NO_OUTPUT_KEPT = "It has printed nothing that is still kept."
+OUTPUT_KEYS = "j k PgUp PgDn g G scroll   / find   n N matches   y copy   Esc close"
+NO_OUTPUT_KEPT = "No output stored."
 
 # Variables that commands do not get
 
-NOTHING_WITHHELD = "Nothing is withheld: commands get every variable there is."
-ENVIRONMENT_KEYS = "Enter grant it to this session   Up Down move   Esc close"
+NOTHING_WITHHELD = "No variables withheld. Commands get the whole environment."
+ENVIRONMENT_KEYS = "Enter grant to this session   Up Down move   Esc close"
 GRANTED = "granted"
 
 # The shell line
 
-SHELL_BUSY = "Esc stops it, Alt+B moves it away; then Up brings yours back"
-SHELL_EMPTY = (
-    "! and a command runs it in a shell that stays: !ls, !cd src, !make test; F8 shows all"
-)
+SHELL_BUSY = "Esc stops it, Alt+B moves it to the background; Up recalls yours"
+SHELL_EMPTY = "!command runs in a persistent shell: !ls, !cd src, !make test · F8 jobs"
 
 
 def keys_for(job: Job | None, *, is_waited_for: bool) -> tuple[tuple[str, str], ...]:
@@ -45,13 +43,43 @@ def keys_for(job: Job | None, *, is_waited_for: bool) -> tuple[tuple[str, str], 
     if job is None:
         return ("joblist.environment", "environment"), ("joblist.close", "close")
     return (
-        ("joblist.open", "whole output"),
+        ("joblist.open", "full output"),
         ("joblist.wait", "wait"),
         ("joblist.kill", "kill"),
-        ("joblist.move", "to the background" if is_waited_for else "to the foreground"),
+        ("joblist.move", "background" if is_waited_for else "foreground"),
         ("joblist.copy", "copy"),
-        ("joblist.give", "give to the model"),
+        ("joblist.give", "attach output"),
         ("joblist.again", "run again"),
         ("joblist.environment", "environment"),
         ("joblist.close", "close"),
     )
+
+
+# Said in commands
+
+HOW_TO_RUN = "!command runs one"
+WHICH_JOB = "Which job?"
+HOW_TO_KILL = "/jobs kill 3; F8 shows the numbers"
+JOBS_USAGE = "/jobs, /jobs 3 or /jobs kill 3"
+
+# Said in job_output
+
+NOTHING_TO_FIND = "Nothing to find · / starts a search"
+
+# Said in screen
+
+NOTHING_TO_COPY = "Nothing to copy"
+OUTPUT_NOT_STORED = "no output is stored"
+STARTED_BY_CODE = "Started by code"
+RUN_THAT_CODE_AGAIN = "run that code again"
+SECRETS_NOT_RECORDED = "Its secrets were not recorded"
+TYPE_THE_COMMAND_AGAIN = "type the command again"
+NO_JOBS = "No jobs"
+HOW_TO_RUN_ONE = "!command in the prompt runs one"
+
+# Said in shell_line
+
+NO_COMMAND_IS_RUNNING = "No command is running"
+A_COMMAND_IS_RUNNING = "A command is running"
+FOREGROUND_TAKEN = "Another command is in the foreground"
+MOVE_IT_FIRST = "move it to the background first"

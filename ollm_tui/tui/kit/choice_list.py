@@ -102,7 +102,7 @@ class LineDrawing(NamedTuple):
         yield Segment(text[end:], style)
 
 
-NOTHING_FITS = "Nothing fits these words."
+NOTHING_FITS = "No matches."
 
 
 class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
@@ -129,10 +129,8 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
     BINDINGS = [
-        Binding("up,k", "move(-1)", "Up", id="choices.up", tooltip="One line up", show=False),
-        Binding(
-            "down,j", "move(1)", "Down", id="choices.down", tooltip="One line down", show=False
-        ),
+        Binding("up,k", "move(-1)", "Up", id="choices.up", tooltip="Previous line", show=False),
+        Binding("down,j", "move(1)", "Down", id="choices.down", tooltip="Next line", show=False),
         Binding(
             "pageup", "page(-1)", "Page up", id="choices.page_up", tooltip="A page up", show=False
         ),
@@ -144,9 +142,9 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
             tooltip="A page down",
             show=False,
         ),
-        Binding("home", "first", "First", id="choices.first", tooltip="The first line", show=False),
-        Binding("end", "last", "Last", id="choices.last", tooltip="The last line", show=False),
-        Binding("enter", "choose", "Choose", id="choices.choose", tooltip="Take this line"),
+        Binding("home", "first", "First", id="choices.first", tooltip="First line", show=False),
+        Binding("end", "last", "Last", id="choices.last", tooltip="Last line", show=False),
+        Binding("enter", "choose", "Choose", id="choices.choose", tooltip="Choose"),
     ]
 
     empty: reactive[str] = reactive("")

@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.stream.markdown.wrapping import chopped
+from ollm_tui.tui.stream.markdown.wrapping import chopped, line_spans
 from ollm_tui.tui.stream.transcript.entry import Tone
 from ollm_tui.tui.stream.transcript.plain_text import shown
 
@@ -48,7 +48,7 @@ def exact_lines(text: str) -> Iterator[TonedLine]:
 
 
 def _exact(text: str) -> str:
-    return _PADDING.sub(lambda found: f"⟨{len(found[0])} blanks⟩", visible(text).rstrip("\n"))
+    return _PADDING.sub(lambda found: f"⟨{len(found[0])} spaces⟩", visible(text).rstrip("\n"))
 
 
 def diff_lines(diff: str) -> Iterator[TonedLine]:
@@ -133,9 +133,13 @@ class DiffLines(ScrollView, can_focus=False):
     class EndSeen(Message):
         """The last line came into view for the first time."""
 
-    def __init__(self, lines: Sequence[TonedLine] = (), **options: Any) -> None:
+    def __init__(
+        self, lines: Sequence[TonedLine] = (), *, is_prose: bool = False, **options: Any
+    ) -> None:
+        """Prose is wrapped between words; of anything else every space is shown."""
         super().__init__(**options)
         self._lines = lines
+        self._is_prose = is_prose
         self._wrapped: tuple[int, list[TonedLine]] = (0, [])
         """A width, and the lines wrapped for it."""
         self.end_was_seen = False
@@ -199,11 +203,14 @@ class DiffLines(ScrollView, can_focus=False):
     def _fitted(self, width: int) -> list[TonedLine]:
         if self._wrapped[0] != width:
             room = max(width - SCROLL_BAR, 1)
-            self._wrapped = (width, [piece for line in self._lines for piece in _cut(line, room)])
+            self._wrapped = (
+                width,
+                [each for line in self._lines for each in self._cut(line, room)],
+            )
         return self._wrapped[1]
 
-
-def _cut(line: TonedLine, width: int) -> list[TonedLine]:
-    text = shown(line.text)
-    pieces = [text[first:last] for first, last in chopped(text, width)] or [""]
-    return [TonedLine(piece, line.tone) for piece in pieces]
+    def _cut(self, line: TonedLine, width: int) -> list[TonedLine]:
+        text = shown(line.text)
+        spans = line_spans(text, 0, width) if self._is_prose else chopped(text, width)
+        pieces = [text[first:last] for first, last in spans] or [""]
+        return [TonedLine(piece, line.tone) for piece in pieces]

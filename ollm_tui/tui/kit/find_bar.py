@@ -19,7 +19,7 @@ from textual.worker import Worker
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
-KEYS = "Up Down hits   Enter read there   Esc close"
+KEYS = "Up Down matches   Enter go there   Esc close"
 
 
 class FindBar(Horizontal):
@@ -27,8 +27,8 @@ class FindBar(Horizontal):
 
     BINDINGS = [
         Binding("escape", "close", "Close", id="find.close", tooltip="Back to the prompt"),
-        Binding("down,ctrl+n", "go(1)", "Next", id="find.next", tooltip="The next hit"),
-        Binding("up", "go(-1)", "Before", id="find.before", tooltip="The hit before"),
+        Binding("down,ctrl+n", "go(1)", "Next", id="find.next", tooltip="Next match"),
+        Binding("up", "go(-1)", "Previous", id="find.before", tooltip="Previous match"),
     ]
 
     @dataclass
@@ -46,7 +46,7 @@ class FindBar(Horizontal):
     def compose(self) -> ComposeResult:
         """Show the input, then the count."""
         yield Static("Find", id="find-label", markup=False)
-        yield LineInput(placeholder="words in this conversation")
+        yield LineInput(placeholder="Find in this conversation")
         yield Static(KEYS, id="find-count", markup=False)
 
     def open(self, words: str) -> None:
@@ -123,6 +123,6 @@ class FindBar(Horizontal):
 
     def _show_count(self) -> None:
         number, total = self._transcript.finder.position
-        count = f"{number:,} of {total:,}" if total else "no hit"
+        count = f"{number:,} of {total:,}" if total else "No matches"
         text = f"{count}   {KEYS}" if self.query_one(LineInput).value else KEYS
         self.query_one("#find-count", Static).update(Content(text))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from textwrap import wrap
+from typing import Any
 
 from textual.content import Content
 from textual.geometry import Size
@@ -11,6 +13,7 @@ from textual.widget import Widget
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.keymap import key_name
+from ollm_tui.tui.kit.clickable import pressing
 
 GAP = "  "
 
@@ -28,6 +31,12 @@ class LiveKeys(Widget):
     told: tuple[str, str] = ("", "")
     """The text shown instead of the keys, and what it is about; both empty if there is none."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.auto_links = False
+        self._pressed: Mapping[str, str] = {}
+        """The key of each hint."""
+
     def show(self, *bindings: tuple[str, str], about: str | None = None) -> None:
         """Show bindings by their id, with a word for each; those that are not active are left out.
 
@@ -38,10 +47,12 @@ class LiveKeys(Widget):
             return
         self.told = ("", "")
         keys: dict[str, str] = {}
-        for key, active in self.screen.active_bindings.items():
-            if active.enabled and active.binding.id:
-                keys.setdefault(active.binding.id, key_name(key))
-        self.hints = tuple(f"{keys[name]} {word}" for name, word in bindings if name in keys)
+        for key, bound in self.screen.active_bindings.items():
+            if bound.enabled and bound.binding.id:
+                keys.setdefault(bound.binding.id, key)
+        active = [(keys[name], word) for name, word in bindings if name in keys]
+        self._pressed = {f"{key_name(key)} {word}": key for key, word in active}
+        self.hints = tuple(self._pressed)
 
     def say(self, text: str, about: str = "") -> None:
         """Show a text instead, until keys for another subject are shown."""
@@ -50,7 +61,13 @@ class LiveKeys(Widget):
 
     def render(self) -> Content:
         """Draw the hints, wrapped into lines."""
-        return Content("\n".join(self._lines(self.size.width)))
+        lines = [line.split(GAP) for line in self._lines(self.size.width)]
+        return Content("\n").join(Content(GAP).join(map(self._hint, line)) for line in lines)
+
+    def _hint(self, hint: str) -> Content:
+        """Return a hint that presses its key when it is clicked."""
+        key = "" if self.told[0] else self._pressed.get(hint, "")
+        return Content(hint).stylize(pressing(key)) if key else Content(hint)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return how many lines the hints take."""

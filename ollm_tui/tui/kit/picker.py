@@ -33,15 +33,17 @@ class PickerOf(ModalScreen[Result | None]):
     # Whole: Textual looks for a relative path beside the subclass, in the folder of its feature.
     CSS_PATH = Path(__file__).with_name("dialog.tcss")
     BINDINGS = [
-        Binding("escape", "close", "Close", id="picker.close", tooltip="Close, choose nothing"),
-        Binding("up,ctrl+p", "move(-1)", "Up", id="picker.up", tooltip="One line up"),
-        Binding("down,ctrl+n", "move(1)", "Down", id="picker.down", tooltip="One line down"),
+        Binding("escape", "close", "Close", id="picker.close", tooltip="Close"),
+        Binding("up,ctrl+p", "move(-1)", "Up", id="picker.up", tooltip="Previous line"),
+        Binding("down,ctrl+n", "move(1)", "Down", id="picker.down", tooltip="Next line"),
         Binding("pageup", "page(-1)", "Page up", id="picker.page_up", tooltip="A page up"),
         Binding("pagedown", "page(1)", "Page down", id="picker.page_down", tooltip="A page down"),
     ]
 
     RANKS: ClassVar[bool] = True
     """Whether what fits best comes first; else the order stays, as that of times."""
+    FILTER: ClassVar[type[LineInput]] = LineInput
+    """What the words of the filter are typed into."""
 
     app: App[Any]
 
@@ -51,7 +53,7 @@ class PickerOf(ModalScreen[Result | None]):
         choices: Sequence[Choice] = (),
         *,
         highlight: str | None = None,
-        empty: str = "There is nothing to choose from.",
+        empty: str = "Nothing to choose from.",
         keys: str = KEYS,
     ) -> None:
         super().__init__()
@@ -67,7 +69,7 @@ class PickerOf(ModalScreen[Result | None]):
             with Horizontal(id="head"):
                 yield Static(Content(self._heading), id="title")
                 yield Static(id="count")
-            yield LineInput(placeholder=FIND)
+            yield self.FILTER(placeholder=FIND)
             unicode = not self.app.has_class("-ascii")
             yield ChoiceList(empty=self._empty, unicode=unicode, ranks=self.RANKS)
             yield Static(id="about")
@@ -96,6 +98,11 @@ class PickerOf(ModalScreen[Result | None]):
         about = self.query_one("#about", Static)
         about.update(Content(visible(text)))
         about.display = bool(text)
+
+    def say_keys(self, keys: str) -> None:
+        """Show what the keys do with the highlighted choice."""
+        if self in self.app.screen_stack:
+            self.query_one("#keys", Static).update(Content(keys))
 
     def result(self, choice: Choice) -> Result | None:
         """Return what choosing a line gives; None if it cannot be chosen."""
@@ -143,7 +150,7 @@ class Picker(PickerOf[str]):
         choices: Sequence[Choice],
         *,
         highlight: str | None = None,
-        empty: str = "There is nothing to choose from.",
+        empty: str = "Nothing to choose from.",
         keys: str = KEYS,
         watcher: Watcher | None = None,
     ) -> None:

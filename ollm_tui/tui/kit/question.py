@@ -21,8 +21,8 @@ class Confirmation(ModalScreen[bool]):
 
     CSS_PATH = "dialog.tcss"
     BINDINGS = [
-        Binding("y", "answer(True)", "Yes", id="confirmation.yes", tooltip="Do it"),
-        Binding("n,escape", "answer(False)", "No", id="confirmation.no", tooltip="Leave it"),
+        Binding("y", "answer(True)", "Yes", id="confirmation.yes", tooltip="Yes"),
+        Binding("n,escape", "answer(False)", "No", id="confirmation.no", tooltip="No"),
     ]
 
     def __init__(self, text: str, hint: str = "") -> None:
@@ -71,7 +71,7 @@ class Question(ModalScreen[str | None]):
 
     CSS_PATH = "dialog.tcss"
     BINDINGS = [
-        Binding("escape", "close", "Close", id="question.close", tooltip="Close, answer nothing"),
+        Binding("escape", "close", "Close", id="question.close", tooltip="Cancel"),
     ]
 
     def __init__(

@@ -18,12 +18,14 @@ class Way(IntEnum):
     BEGINS = 0
     """Its title begins with it."""
     WORDS = 1
+    """It stands in its title, as whole words."""
+    BEGINNINGS = 2
     """Words of its title begin with it."""
-    CONTAINS = 2
+    CONTAINS = 3
     """Its title contains it."""
-    LETTERS = 3
+    LETTERS = 4
     """Its title has the letters in this order."""
-    HIDDEN = 4
+    HIDDEN = 5
     """Some words are only in text that is searched, too."""
 
 
@@ -48,14 +50,22 @@ class Query:
         if not self.words or title.startswith(self._whole):
             return Fit(Way.BEGINS)
         if all(word in title for word in self.words):
-            begin = all(re.search(rf"\b{re.escape(word)}", title) for word in self.words)
-            return Fit(Way.WORDS if begin else Way.CONTAINS, len(title))
+            return Fit(self._place_in(title), len(title))
         if len(self._whole) < LEAST_LETTERS:
             return None
         if letters := _in_order(self._whole.replace(" ", ""), title):
             return Fit(Way.LETTERS, letters[-1] - letters[0] + 1 - len(letters))
         text = f"{title}\n{hidden.casefold()}"
         return Fit(Way.HIDDEN) if all(word in text for word in self.words) else None
+
+    def _place_in(self, title: str) -> Way:
+        """Return how the words stand in a title that contains them all."""
+        words = [re.escape(word) for word in self.words]
+        if all(re.search(rf"\b{word}\b", title) for word in words):
+            return Way.WORDS
+        if all(re.search(rf"\b{word}", title) for word in words):
+            return Way.BEGINNINGS
+        return Way.CONTAINS
 
     def spans(self, title: str) -> list[Span]:
         """Return the parts of a title that fit, from left to right."""

@@ -11,7 +11,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.chat.trust_question import Question
 from ollm_tui.tui.mcp.screen import McpScreen
-from ollm_tui.tui.mcp.words import NOT_STARTED, STARTED, TRUST
+from ollm_tui.tui.mcp.words import MCP_USAGE, NOT_STARTED, STARTED, TRUST
 
 if TYPE_CHECKING:
     from ollm_tui.services.mcp.mcp_servers import McpServers
@@ -27,7 +27,7 @@ async def servers(chat: ChatPort, argument: str) -> None:
         chat.ask(McpScreen(chat.conversation, additions))
         return
     if word not in ("on", "off", "again") or additions.mcp is None:
-        raise UsageError(f"/mcp knows no {visible(argument)}", "on, off or again, and a server")
+        raise UsageError(f"Unknown option /mcp {visible(argument)}", MCP_USAGE)
     server = additions.mcp.get(name.strip())
     if word != "on":
         await server.stop()

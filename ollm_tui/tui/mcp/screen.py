@@ -17,7 +17,17 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Tool
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
-from ollm_tui.tui.mcp.words import KEYS, NO_ROOM, NO_SERVERS, NOT_OFFERED, OFF, OWN, STATES, TITLE
+from ollm_tui.tui.mcp.words import (
+    KEYS,
+    NO_ROOM,
+    NO_SERVERS,
+    NO_TOOLS,
+    NOT_OFFERED,
+    OFF,
+    OWN,
+    STATES,
+    TITLE,
+)
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
@@ -36,8 +46,8 @@ class McpScreen(Screen[None]):
     CSS_PATH = "screen.tcss"
     BINDINGS = [
         Binding("escape,q", "close", "Close", id="servers.close", tooltip="Back to the chat"),
-        Binding("space", "switch", "On or off", id="servers.switch", tooltip="Use it, or do not"),
-        Binding("r", "again", "Again", id="servers.again", tooltip="Start the server again"),
+        Binding("space", "switch", "On or off", id="servers.switch", tooltip="Turn on or off"),
+        Binding("r", "again", "Restart", id="servers.again", tooltip="Restart the server"),
     ]
 
     app: App[Any]
@@ -143,7 +153,8 @@ class McpScreen(Screen[None]):
         is_offered = name in self._conversation.tools.offered
         note = f"≈{short_count(self._cost(name))}" if name in self._tools else ""
         if not is_offered:
-            why = NO_ROOM if name in self._tools else NOT_OFFERED
+            can_use_it = NO_ROOM if self._conversation.tools.can_use_tools else NO_TOOLS
+            why = can_use_it if name in self._tools else NOT_OFFERED
             note = f"{OFF if self._additions.selection.is_off(name) else why} · {note}"
         return Choice(name, visible(name), note, "✓" if is_offered else "○", indent=INDENT)
 

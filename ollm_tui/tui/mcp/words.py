@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TITLE = "MCP servers and tools"
-NO_SERVERS = "No MCP servers. mcp: in the settings names some, or .mcp.json of a project."
+NO_SERVERS = "No MCP servers. Add them under mcp: in your settings or in a project's .mcp.json."
 STATES: Mapping[str, str] = {
     "off": "off",
     "starting": "starting …",
     "ready": "ready",
     "failed": "failed",
 }
-OWN = "Tools of the program"
-NO_ROOM = "no room"
+OWN = "Built-in tools"
+NO_ROOM = "no room in the prompt"
+NO_TOOLS = "not with this model"
 NOT_OFFERED = "not offered"
 OFF = "off"
 KEYS = (
     ("servers.switch", "on/off"),
-    ("servers.again", "start again"),
+    ("servers.again", "restart"),
     ("servers.close", "close"),
 )
-TRUST = "This folder asks for MCP servers, which are programs that run here. Start them?"
-STARTED = "the MCP servers of this folder run now; /mcp shows them"
-NOT_STARTED = "they are not started; it is asked again when .mcp.json changes"
+TRUST = "This folder wants to start MCP servers, which are programs on your machine. Start them?"
+STARTED = "MCP servers of this folder started · /mcp"
+NOT_STARTED = "Not started · asks again when .mcp.json changes"
+
+# Said in commands
+
+MCP_USAGE = "/mcp on, off or again SERVER"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import UsageError
@@ -10,12 +10,21 @@ from ollm_tui.core.intake import visible
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.compare.commands import begin
 from ollm_tui.tui.context.window import about_window
 from ollm_tui.tui.kit.question import Confirmation, Question
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.models.downloads import Downloads, ModelName
 from ollm_tui.tui.models.model_picker import ModelPicker
 from ollm_tui.tui.models.screen import ModelsScreen
-from ollm_tui.tui.models.words import ability_words, place_words, price_words
+from ollm_tui.tui.models.words import (
+    CHECKING_THE_MODEL,
+    MODEL_UNCHANGED,
+    MODELS_USAGE,
+    ability_words,
+    place_words,
+    price_words,
+)
 
 
 def choose(chat: ChatPort, argument: str) -> None:
@@ -41,10 +50,10 @@ async def manage(chat: ChatPort, argument: str) -> None:
     word, _, name = argument.partition(" ")
     name = name.strip()
     if argument and (word != "pull" or not name):
-        raise UsageError(f"/models knows no {visible(argument)}", "pull and a name")
+        raise UsageError(f"Unknown option /models {visible(argument)}", MODELS_USAGE)
     if argument:
         downloads.start(await store.source_of(name), name)
-        chat.tell(f"fetching {visible(name)}; /models shows how far it is")
+        chat.tell(f"Pulling {visible(name)} · /models shows progress")
         return
 
     def use(chosen: ModelName | None) -> None:
@@ -75,6 +84,9 @@ def _ask(chat: ChatPort) -> None:
         cost, place = price_words(able, away), place_words(provider, away)
         return "   ".join(filter(None, (window, ability_words(able), cost, place)))
 
+    def compare(marked: Sequence[ModelName]) -> None:
+        begin(chat, ["/".join(name) for name in marked])
+
     choice = conversation and conversation.choice
     current = (choice.provider.name, choice.model) if choice else None
     picker = ModelPicker(
@@ -86,6 +98,7 @@ def _ask(chat: ChatPort) -> None:
         recent=chat.app.memory.recent_models,
         manage=show_stored,
         resize=(lambda: _ask_window(chat)) if choice and choice.resizable else None,
+        compare=compare if choice else None,
     )
     chat.ask(picker, use)
 
@@ -99,7 +112,7 @@ def _ask_window(chat: ChatPort) -> None:
             chat.screen.run_worker(chat.command("context.window", answer))
 
     text = f"Window of {visible(choice.model)}\n{about_window(choice)}"
-    chat.ask(Question(text, str(choice.window or ""), "look at it"), use)
+    chat.ask(Question(text, str(choice.window or ""), "preview"), use)
 
 
 def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:
@@ -124,7 +137,7 @@ async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
     # The first conversation may have been opened while the picker was shown.
     chat = chat.front()
     _check_free(chat)
-    chat.tell("asking the model …")
+    chat.tell(CHECKING_THE_MODEL)
     conversation = chat.opened
     if conversation is None:
         await _begin(chat, provider, model)
@@ -136,10 +149,10 @@ async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
             if is_meant:
                 _attempt(chat, lambda: _switch(chat, conversation, provider, model))
             else:
-                chat.tell("everything is as before")
+                chat.tell(MODEL_UNCHANGED)
 
         name = visible(model or provider or "")
-        question = Confirmation(f"Have {name} answer all the same?", effect_words(view))
+        question = Confirmation(f"Switch to {name} anyway?", effect_words(view))
         chat.ask(question, answered)
     else:
         await _switch(chat, conversation, provider, model)
@@ -155,7 +168,7 @@ async def _switch(
     _remember(chat, conversation)
     chat.lines.show_facts()
     changed = change_words(before, conversation.context())
-    chat.tell(f"{visible(conversation.choice.model)} answers from now on: {changed}")
+    chat.tell(f"Model: {visible(conversation.choice.model)} · {changed}")
 
 
 async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> None:
@@ -166,7 +179,7 @@ async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> Non
 
     chat = await chat.switch(begin)
     _remember(chat, chat.conversation)
-    chat.tell(f"{visible(chat.conversation.choice.model)} answers from now on")
+    chat.tell(f"Model: {visible(chat.conversation.choice.model)}")
 
 
 def _remember(chat: ChatPort, conversation: Conversation) -> None:
@@ -177,25 +190,25 @@ def _remember(chat: ChatPort, conversation: Conversation) -> None:
 
 def _check_free(chat: ChatPort) -> None:
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
 
 
 def effect_words(view: ContextView) -> str:
     """Return how full the window of a model would be, and what follows from that."""
     room = view.budget.room
     if room is None:
-        return "its server does not say how large its window is"
+        return "window size unknown: the server does not report it"
     window = f"window {short_count(room.window)}"
     if not view.budget.parts.conversation:
         return window
     used = f"{_about(view)}{short_count(view.count.tokens)}"
     if view.budget.over_limit:
-        then = "the next message will be refused until something is folded"
+        then = "fold something before the next message"
         if not view.refuses:
-            then = "it is compressed before the next message"
+            then = "it will be compressed before the next message"
         fit = short_count(room.limit)
-        return f"{window}: the context is too long for it: {used}, {fit} fit: {then}"
-    return f"{window}: the context takes {used} of {short_count(room.window)}, {room.percent} %"
+        return f"{window}: context too long ({used}, {fit} fit); {then}"
+    return f"{window}: context {used} of {short_count(room.window)} ({room.percent} %)"
 
 
 def change_words(before: ContextView, after: ContextView) -> str:

@@ -41,7 +41,7 @@ class Downloads:
         """Begin to fetch a model. UsageError if that goes on already."""
         name = (provider, model)
         if name in self.steps:
-            raise UsageError(f"{visible(model)} is being fetched already")
+            raise UsageError(f"{visible(model)} is already being pulled")
         self.problems.pop(name, None)
         self.steps[name] = Preparing("starting")
         fetching = self._fetch(name)
@@ -62,10 +62,10 @@ class Downloads:
                     self.steps[name] = step
                     self.changed.publish(False)
         except OllmError as error:
-            self.problems[name] = ". ".join(filter(None, (error.message, error.hint)))
+            self.problems[name] = error.line
             self._chat.front().complain(error)
         else:
-            self._chat.front().tell(f"{visible(name[1])} is ready: /model {visible(name[1])}")
+            self._chat.front().tell(f"{visible(name[1])} is ready · /model {visible(name[1])}")
         finally:
             del self.steps[name], self._workers[name]
             self.changed.publish(True)
@@ -73,4 +73,4 @@ class Downloads:
 
 def progress_words(step: Preparing) -> str:
     """Return how far a download has come, in few characters."""
-    return "fetching …" if step.fraction is None else f"fetching {step.fraction:.0%}"
+    return "pulling …" if step.fraction is None else f"pulling {step.fraction:.0%}"

@@ -41,9 +41,9 @@ async def _look(chat: ChatPort, missed: Missed, instead: str) -> None:
 def _question(chat: ChatPort, missed: Missed, model: str) -> Question:
     async def give(answer: str) -> str:
         if answer == "no":
-            return f"{chat.conversation.choice.model} goes on answering"
+            return f"Staying with {chat.conversation.choice.model}"
         use_provider(chat.front(), missed.provider)
-        return f"switching to {model} …"
+        return f"Switching to {model} …"
 
-    words = f"{missed.provider.capitalize()} answers now. Use {model} from the next message on?"
+    words = f"{missed.provider.capitalize()} is available now. Switch to {model}?"
     return Question(OFFER, words, {"y": "yes", "n": "no"}, "", give)

@@ -11,8 +11,10 @@ from ollm_tui.engine.conversation.modes import Mode
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
+from ollm_tui.tui.models.words import SYSTEM_PROMPT_CHANGED
 
-NOTHING_TOLD = "nothing more than the system prompt"
+NOTHING_TOLD = "system prompt only"
 
 
 async def choose(chat: ChatPort, argument: str) -> None:
@@ -43,10 +45,10 @@ async def choose(chat: ChatPort, argument: str) -> None:
 
 async def _use(chat: ChatPort, name: str, trigger: Literal["manual", "command"]) -> None:
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     await chat.conversation.change_mode(name, trigger)
     chat.lines.show_facts()
-    chat.tell(f"{visible(name)} from the next message on")
+    chat.tell(f"Mode: {visible(name)}")
 
 
 def _about(mode: Mode) -> str:
@@ -64,7 +66,7 @@ async def system(chat: ChatPort, argument: str) -> None:
         return
     _check_free(chat)
     await wishes.set_system(argument)
-    _told(chat, "System prompt changed from the next message on")
+    _told(chat, SYSTEM_PROMPT_CHANGED)
 
 
 async def temperature(chat: ChatPort, argument: str) -> None:
@@ -87,7 +89,7 @@ async def think(chat: ChatPort, argument: str) -> None:
 
 def _check_free(chat: ChatPort) -> None:
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
 
 
 def _told(chat: ChatPort, notice: str) -> None:

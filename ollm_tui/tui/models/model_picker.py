@@ -16,11 +16,13 @@ from ollm_tui.core.provider import ModelInfo
 from ollm_tui.engine.conversation.model_choice import ProviderOffer
 from ollm_tui.services.sessions.saved_lines import SavedLines
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.picker import PickerOf
 from ollm_tui.tui.models.downloads import ModelName
 from ollm_tui.tui.models.words import (
     CANNOT_ANSWER,
     FAVOURITES,
+    MARKED,
     NOBODY,
     NOT_FETCHED,
     RECENT,
@@ -41,6 +43,14 @@ WIDE, NARROW = 110, 80
 """Columns from which on a line also says what a model can, and below which only where it runs."""
 
 
+class ModelFilter(LineInput):
+    """Leaves Space to the picker, which marks models with it: names of models have no blanks."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Take every character but a blank."""
+        return key != "space" and super().check_consume_key(key, character)
+
+
 class ModelPicker(PickerOf[ModelName]):
     """Closes with (provider, model), or with None.
 
@@ -48,13 +58,22 @@ class ModelPicker(PickerOf[ModelName]):
     is filled in as they answer. Favourites and models used last come first.
     """
 
+    FILTER = ModelFilter
     BINDINGS = [
         Binding(
             "ctrl+s",
             "favour",
             "Favourite",
             id="models.favourite",
-            tooltip="Show it first, or no longer",
+            tooltip="Add or remove favourite",
+            priority=True,
+        ),
+        Binding(
+            "space",
+            "mark",
+            "Compare",
+            id="models.mark",
+            tooltip="Mark for comparison; Enter compares",
             priority=True,
         ),
         Binding(
@@ -63,11 +82,9 @@ class ModelPicker(PickerOf[ModelName]):
             "Window",
             id="picker.window",
             priority=True,  # terminals send a letter along, which the filter would take
-            tooltip="Another size of the window for the model that answers",
+            tooltip="Change the context window",
         ),
-        Binding(
-            "f7", "manage", "Manage", id="models.manage", tooltip="Fetch, delete and unload models"
-        ),
+        Binding("f7", "manage", "Manage", id="models.manage", tooltip="Manage models"),
     ]
 
     def __init__(
@@ -81,13 +98,18 @@ class ModelPicker(PickerOf[ModelName]):
         recent: SavedLines | None = None,
         manage: Callable[[], None] | None = None,
         resize: Callable[[], None] | None = None,
+        compare: Callable[[Sequence[ModelName]], None] | None = None,
     ) -> None:
-        """`resize` asks for another window; None where that cannot be changed."""
+        """`resize` asks for another window; None where that cannot be changed. `compare` gets the
+        models that were marked, if there are any."""
         super().__init__("Model", empty=NOBODY, keys=picker_keys(has_window=resize is not None))
         self._favourites = favourites or SavedLines(None)
         self._recent = recent or SavedLines(None)
         self._manage = manage
         self._resize = resize
+        self._compare = compare
+        self._marked: dict[str, ModelName] = {}
+        """The models to compare, by the key of their line."""
         self._offers: dict[str, ProviderOffer | None] = dict.fromkeys(providers)
         self._ask_offers = offers
         self._describe = describe
@@ -107,7 +129,9 @@ class ModelPicker(PickerOf[ModelName]):
         self.ask()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the key for the window out where it cannot be changed."""
+        """Leave the keys for the window and for comparing out where that cannot be done."""
+        if action == "mark":
+            return self._compare is not None
         return action != "resize" or self._resize is not None
 
     def action_resize(self) -> None:
@@ -119,6 +143,26 @@ class ModelPicker(PickerOf[ModelName]):
     def result(self, choice: Choice) -> ModelName | None:
         """Return the model of a line; None for a line that tells of a problem."""
         return self._models.get(choice.key)
+
+    @on(ChoiceList.Chosen)
+    def compare_marked(self, event: ChoiceList.Chosen) -> None:
+        """Close and compare what is marked; with no mark, the line itself is chosen."""
+        if self._marked and self._compare:
+            event.prevent_default()
+            self.dismiss(None)
+            self._compare(list(self._marked.values()))
+
+    def action_mark(self) -> None:
+        """Mark the highlighted model to be compared with others, or no longer."""
+        key = self.choice_list.highlighted_key
+        if key in self._models:
+            if self._marked.pop(key, None) is None:
+                self._marked[key] = self._models[key]
+            # The next one is looked for from the beginning.
+            self.query_one(Input).value = ""
+            self.show(self._lines_now(), key)
+            marked = ", ".join(model for _, model in self._marked.values())
+            self.say(MARKED.format(marked) if marked else "")
 
     @work(group="offers", exclusive=True)
     async def ask(self) -> None:
@@ -166,7 +210,7 @@ class ModelPicker(PickerOf[ModelName]):
         """Answer Enter in words where nothing can be chosen yet."""
         waiting = [name for name, offer in self._offers.items() if offer is None]
         if waiting and self.choice_list.highlighted is None:
-            self.say(f"nothing fits yet: still looking for {', '.join(waiting)}")
+            self.say(f"No matches yet; still asking {', '.join(waiting)}")
 
     @work(group="about", exclusive=True)
     async def find_out(self, key: str) -> None:
@@ -175,7 +219,7 @@ class ModelPicker(PickerOf[ModelName]):
         try:
             self._known[key] = await self._describe(*self._models[key])
         except OllmError as error:
-            self._known[key] = ". ".join(filter(None, (error.message, error.hint)))
+            self._known[key] = error.line
         if not self.is_current:
             return  # closed meanwhile: its parts are taken away one by one
         highlighted = self.choice_list.highlighted
@@ -221,8 +265,8 @@ class ModelPicker(PickerOf[ModelName]):
             return
         if self._current and self._current[0] == name:
             yield self._line(name, ModelInfo(name=self._current[1]))
-        self._problems[_waiting(name)] = "it has not answered yet"
-        yield Choice(_waiting(name), f"looking for {clean(name)} ...", words=name)
+        self._problems[_waiting(name)] = "No answer yet"
+        yield Choice(_waiting(name), f"Asking {clean(name)} …", words=name)
 
     def _lines(self, offer: ProviderOffer) -> Iterator[Choice]:
         """Yield the models of one provider; one without models has a line that says why."""
@@ -230,8 +274,8 @@ class ModelPicker(PickerOf[ModelName]):
             yield self._line(offer.name, info)
         if not offer.models:
             key = f"problem {offer.name}"
-            problem = clean(offer.error or "it has no models")
-            self._problems[key] = f"{problem}. {clean(offer.hint)}".strip()
+            problem = clean(offer.error or "No models")
+            self._problems[key] = OllmError(problem, clean(offer.hint)).line
             yield Choice(key, problem, words=offer.name)
 
     def _line(self, provider: str, info: ModelInfo) -> Choice:
@@ -240,13 +284,15 @@ class ModelPicker(PickerOf[ModelName]):
         if not info.chats:
             self._problems[key] = CANNOT_ANSWER
         elif not info.installed:
-            self._problems[key] = "fetch it first: F7"
+            self._problems[key] = "Not downloaded. F7 pulls it"
         else:
             self._models[key] = (provider, info.name)
             if self._is_current(provider, info):
                 first = "*"
             elif f"{provider}/{info.name}" in self._favourites.all():
                 first = "★"
+            if key in self._marked:
+                first = "✓"
         # Where it goes stands in the mark: there is not always room for the host.
         mark = f"{first}{'→' if info.remote_host else ''}".rstrip()
         words = " ".join((provider, *info.abilities, place_words("", info.remote_host)))

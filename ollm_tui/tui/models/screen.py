@@ -71,12 +71,12 @@ class ModelsScreen(Screen[ModelName | None]):
     CSS_PATH = "screen.tcss"
     BINDINGS = [
         Binding("escape,q,f7", "close", "Close", id="store.close", tooltip="Back to the chat"),
-        Binding("p", "pull", "Fetch", id="store.pull", tooltip="Fetch it, or one by its name"),
-        Binding("x", "cancel", "Stop", id="store.cancel", tooltip="Stop fetching it"),
-        Binding("u", "unload", "Unload", id="store.unload", tooltip="Take it out of memory"),
-        Binding("c", "copy", "Copy", id="store.copy", tooltip="Give it a second name"),
-        Binding("d,delete", "delete", "Delete", id="store.delete", tooltip="Delete it for good"),
-        Binding("r", "again", "Again", id="store.again", tooltip="Ask the servers again"),
+        Binding("p", "pull", "Pull", id="store.pull", tooltip="Pull this model, or one by name"),
+        Binding("x", "cancel", "Stop", id="store.cancel", tooltip="Stop the download"),
+        Binding("u", "unload", "Unload", id="store.unload", tooltip="Unload from memory"),
+        Binding("c", "copy", "Copy", id="store.copy", tooltip="Copy under another name"),
+        Binding("d,delete", "delete", "Delete", id="store.delete", tooltip="Delete permanently"),
+        Binding("r", "again", "Refresh", id="store.again", tooltip="Refresh"),
     ]
 
     app: App[Any]
@@ -174,7 +174,7 @@ class ModelsScreen(Screen[ModelName | None]):
         async def fetch(name: str) -> None:
             self._fetch(await self._store.source_of(name), name)
 
-        self._ask_name(PULL, "fetch", fetch)
+        self._ask_name(PULL, "pull", fetch)
 
     def action_cancel(self) -> None:
         """Stop the download of the highlighted model."""
@@ -185,7 +185,7 @@ class ModelsScreen(Screen[ModelName | None]):
         """Take the highlighted model out of memory."""
         if chosen := self._chosen:
             name = chosen.name
-            self._do(lambda: self._store.unload(*name), f"{name[1]} is no longer in memory")
+            self._do(lambda: self._store.unload(*name), f"{name[1]} unloaded")
 
     def action_copy(self) -> None:
         """Give the highlighted model a second name."""
@@ -196,7 +196,7 @@ class ModelsScreen(Screen[ModelName | None]):
         async def copy(name: str) -> None:
             await self._store.copy(provider, model, name)
 
-        self._ask_name(f"A second name for {clean(model)}", "copy", copy)
+        self._ask_name(f"Copy {clean(model)} to", "copy", copy)
 
     def action_delete(self) -> None:
         """Delete the highlighted model after a yes."""
@@ -206,7 +206,7 @@ class ModelsScreen(Screen[ModelName | None]):
 
         def answered(is_meant: bool | None) -> None:
             if is_meant:
-                self._do(lambda: self._store.delete(provider, model), f"{model} is deleted")
+                self._do(lambda: self._store.delete(provider, model), f"{model} deleted")
 
         question = delete_question(model, chosen.info.size_bytes, chosen.siblings)
         self.app.push_screen(Confirmation(*question), answered)
@@ -235,7 +235,7 @@ class ModelsScreen(Screen[ModelName | None]):
         try:
             await action()
         except OllmError as error:
-            self._say(". ".join(filter(None, (error.message, error.hint))))
+            self._say(error.line)
             return
         if done:
             self._say(done)
@@ -282,7 +282,7 @@ class ModelsScreen(Screen[ModelName | None]):
         key = f"empty {name}"
         if shelf is None:
             self._hints[key] = ""
-            return Choice(key, f"asking {clean(name)} …")
+            return Choice(key, f"Asking {clean(name)} …")
         self._hints[key] = clean(shelf.hint)
         return Choice(key, clean(shelf.error) or NO_MODELS)
 
@@ -327,7 +327,7 @@ class ModelsScreen(Screen[ModelName | None]):
             place_words(stored.provider, info.remote_host),
             "   ".join(filter(None, facts)),
             info.note,
-            f"its weights are loaded for {siblings}, too" if siblings else "",
+            f"weights shared with {siblings}" if siblings else "",
             step.what if step else self._downloads.problems.get(stored.name, ""),
         )
         return "\n".join(visible(line) for line in lines if line)

@@ -31,7 +31,7 @@ async def suggest(chat: ChatPort) -> None:
             return MODE_DISMISSED
         await conversation.change_mode(found.mode, "auto", round(found.confidence, 2))
         chat.lines.show_facts()
-        return f"{visible(found.mode)} from the next message on"
+        return f"Mode: {visible(found.mode)}"
 
     sure = f"{100 * found.confidence:.0f} %"
     words = f"Mode {found.mode}? {found.reason.capitalize()} ({sure})."

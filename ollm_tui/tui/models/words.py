@@ -8,43 +8,43 @@ from ollm_tui.core.provider import Capabilities, ModelInfo, RunningModel
 
 # The picker
 
-NOBODY = "No provider is there. ollm doctor says what is missing."
-CANNOT_ANSWER = "it makes vectors, pictures or sounds, and cannot answer"
-FAVOURITES, RECENT = "Favourites", "Used last"
-NOT_FETCHED = "not fetched yet"
+NOBODY = "No provider available. Run ollm doctor."
+CANNOT_ANSWER = "Not a chat model"
+FAVOURITES, RECENT = "Favourites", "Recent"
+NOT_FETCHED = "not downloaded"
 
 # Regions
 
 REGION_TITLE = "Region of {name}"
-NO_REGIONS = "no provider of the kind bedrock is set up"
-HOW_TO_SET_UP = "providers: bedrock: {} in your settings; docs/providers.md says more"
+NO_REGIONS = "No Bedrock provider configured"
+HOW_TO_SET_UP = "add providers: bedrock: {} to your settings; see docs/providers.md"
 
 # The screen of stored models
 
 TITLE = "Models on this machine"
 ASKING = "Asking Ollama and the embedded provider …"
-NO_MODELS = "no models yet: p fetches one by its name"
+NO_MODELS = "No models yet. p pulls one by name."
 SCREEN_KEYS = (
-    ("choices.choose", "use it"),
-    ("store.pull", "fetch"),
-    ("store.cancel", "stop fetching"),
+    ("choices.choose", "use"),
+    ("store.pull", "pull"),
+    ("store.cancel", "stop download"),
     ("store.unload", "unload"),
     ("store.copy", "copy"),
     ("store.delete", "delete"),
-    ("store.again", "look again"),
+    ("store.again", "refresh"),
     ("store.close", "close"),
 )
-PULL = "Fetch which model?\nOllama: a name of ollama.com/search, such as llama3.2 or qwen3:8b"
-NO_NAME = "a name is needed"
-BAD_NAME = "a name has no blanks"
-STOPPED = "stopped: what has arrived is used when it is fetched again"
+PULL = "Pull a model\nA name from ollama.com/search, such as llama3.2 or qwen3:8b"
+NO_NAME = "Enter a name"
+BAD_NAME = "Names have no spaces"
+STOPPED = "Stopped. The next pull resumes the download."
 
 
 def ability_words(can: Capabilities) -> str:
     """Return what a model can do, in a few words; what its server does not say is left out."""
     named = {"tools": can.tools, "thinking": can.thinking, "images": can.images}
     words = [name if able else f"no {name}" for name, able in named.items() if able is not None]
-    return ", ".join(words) or "the server does not say what it can do"
+    return ", ".join(words) or "abilities unknown"
 
 
 def price_words(can: Capabilities, remote_host: str | None) -> str:
@@ -58,7 +58,7 @@ def price_words(can: Capabilities, remote_host: str | None) -> str:
 def place_words(provider: str, remote_host: str | None) -> str:
     """Return where a model runs, and so where everything goes that is said to it."""
     if remote_host:
-        return f"{clean(provider)}: everything is sent to {clean(remote_host)}"
+        return f"{clean(provider)}: sends everything to {clean(remote_host)}"
     return f"{clean(provider)}, on this machine"
 
 
@@ -101,13 +101,27 @@ def delete_question(
     name: str, size_bytes: int | None, siblings: tuple[str, ...]
 ) -> tuple[str, str]:
     """Return the question whether to delete a model, and what that would mean."""
-    freed = f"{size_words(size_bytes)} are freed" if size_bytes else "Its file goes"
+    freed = f"Frees {size_words(size_bytes)}" if size_bytes else "Deletes its file"
     if siblings:
-        freed = f"Its weights stay: {clean(', '.join(siblings))} uses them, too"
-    return f"Delete {clean(name)}?", f"{freed}. It cannot be undone; it can be fetched again."
+        freed = f"Keeps the weights: {clean(', '.join(siblings))} uses them too"
+    return f"Delete {clean(name)}?", f"{freed}. Cannot be undone, but you can pull it again."
+
+
+MARKED = "Enter compares {}"
 
 
 def picker_keys(*, has_window: bool) -> str:
     """The keys of the picker; the window can be changed where the model's server lets us."""
     window = "Alt+W window   " if has_window else ""
-    return f"Enter choose   Ctrl+S favourite   {window}F7 manage   Esc close"
+    return f"Enter use   Space compare   Ctrl+S favourite   {window}F7 manage   Esc close"
+
+
+# Said in commands
+
+CHECKING_THE_MODEL = "Checking the model …"
+MODELS_USAGE = "/models pull NAME"
+MODEL_UNCHANGED = "Model unchanged"
+
+# Said in mode_commands
+
+SYSTEM_PROMPT_CHANGED = "System prompt changed"

@@ -14,9 +14,10 @@ from textual.geometry import Offset
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
-from ollm_tui.core.counts import counted
+from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.message import Attachment
+from ollm_tui.core.session.picture import PICTURE_TOKENS, picture_size
 
 MOST_LINES = 40
 MOST_CHARACTERS = 4_000
@@ -163,7 +164,8 @@ def is_image(piece: Attachment) -> bool:
 def _label(piece: Attachment) -> str:
     if is_image(piece):
         count = len(piece.content.rstrip("=")) * 3 // 4
-        return f"[{piece.name} · image · {_size(count)}]"
+        size = picture_size(piece.content) or "image"
+        return f"[{piece.name} · {size} · {_size(count)} · ≈{short_count(PICTURE_TOKENS)} tokens]"
     lines = counted(_lines(piece.content), "line")
     return f"[{piece.name} · {lines} · {_size(len(piece.content.encode()))}]"
 
@@ -200,11 +202,11 @@ class ChipArea(TextArea):
         Binding(
             "alt+e",
             "expand",
-            "Write out",
+            "Expand paste",
             id="prompt.expand",
             show=False,
             priority=True,
-            tooltip="Write out the paste at the cursor",
+            tooltip="Expand the paste at the cursor",
         ),
     ]
 
@@ -301,8 +303,10 @@ class ChipArea(TextArea):
     def grow(self) -> None:
         """Make the area as tall as its text, within limits."""
         tallest = min(TALLEST, max(self.screen.size.height // 3, LEAST_TALL))
-        # 2 for the border.
-        self.styles.height = min(max(self.wrapped_document.height, 1), tallest) + 2
+        height = min(max(self.wrapped_document.height, 1), tallest) + 2  # 2 for the border
+        set_before = self.styles.height
+        if set_before is None or set_before.cells != height:  # to set it lays out all the screen
+            self.styles.height = height
 
     def on_resize(self) -> None:
         """Grow or shrink: another width wraps the text differently."""

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 Front = Callable[[], "ChatPort"]
 """Returns the chat that is shown now: the prompt outlives a conversation."""
-FREE = frozenset({"context", "decide", "goal", "model", "task"})
+FREE = frozenset({"compare", "context", "decide", "goal", "model", "task"})
 """Commands that take other words as well as the values offered."""
+
+LISTS = frozenset({"compare"})
+"""Commands that take several values."""
 
 COMMON = (
     *("model", "new", "sessions", "search", "compact", "undo", "context", "snapshot", "restore"),
@@ -38,6 +41,7 @@ def completions(front: Front) -> list[Completion]:
             "clear",
             *_entries(front),
         ),
+        "compare": lambda: (*_models(front), "next", "off"),
         "trust": lambda: ("once", "always", "never", "view", "later"),
         "decide": lambda: _decisions(front),
         "goal": lambda: _goal_words(front),
@@ -51,19 +55,28 @@ def completions(front: Front) -> list[Completion]:
     order = dict.fromkeys((*COMMON, *names))
     return [
         Completion(
-            name, names[name].argument, names[name].title, values.get(name), is_free=name in FREE
+            name,
+            names[name].argument,
+            names[name].title,
+            values.get(name),
+            is_free=name in FREE,
+            is_list=name in LISTS,
         )
         for name in order
     ]
 
 
 def further_completions(front: Front) -> list[Completion]:
-    """Return the commands that extensions and MCP servers bring; none before a session is open."""
-    if front().opened is None or not front().app.workspace.additions.has_commands:
+    """Return your own commands and those of extensions and MCP servers; none before a session is
+    open."""
+    if front().opened is None:
+        return []
+    workspace = front().app.workspace
+    if not (workspace.additions.has_commands or workspace.project.commands.all):
         return []
     from ollm_tui.tui.extensions.commands import further_commands
 
-    return [Completion(name, "[words]", about) for name, about in further_commands(front())]
+    return [Completion(*each) for each in further_commands(front())]
 
 
 def file_source(front: Front) -> Callable[[], FileSource]:

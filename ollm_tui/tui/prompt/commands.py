@@ -28,9 +28,7 @@ class PromptPicker(PickerOf[PromptPick]):
 
     RANKS = False
     BINDINGS = [
-        Binding(
-            "tab", "widen", "Everything", id="picker.widen", tooltip="Search everything ever said"
-        ),
+        Binding("tab", "widen", "All sessions", id="picker.widen", tooltip="Search all sessions"),
     ]
 
     def __init__(self, here: Sequence[str], elsewhere: Sequence[str], words: str = "") -> None:
@@ -42,7 +40,7 @@ class PromptPicker(PickerOf[PromptPick]):
         ]
         if elsewhere:
             lines.insert(len(here), Choice("", ELSEWHERE, heading=True))
-        super().__init__("Earlier prompts", lines, empty=HISTORY_EMPTY, keys=HISTORY_KEYS)
+        super().__init__("Prompt history", lines, empty=HISTORY_EMPTY, keys=HISTORY_KEYS)
 
     def on_mount(self) -> None:
         """Narrow the list at once by the words that are known already."""

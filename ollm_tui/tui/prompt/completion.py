@@ -19,6 +19,8 @@ class Completion(NamedTuple):
     """Returns what may follow the name; called when that is needed."""
     is_free: bool = False
     """Whether other words may follow as well: then Enter means what was typed."""
+    is_list: bool = False
+    """Whether several values may follow, separated by blanks."""
 
 
 class Option(NamedTuple):
@@ -152,9 +154,12 @@ class Completer:
                 value for value in known.values() if not UNSAFE.search(value) and "\n" not in value
             ]
         values = self._values[name]
+        before, blank, word = argument.rpartition(" ") if known.is_list else ("", "", argument)
+        if known.is_list:
+            values = [value for value in values if value not in before.split()]
         if known.is_free:
-            values = [value for value in values if value.lower().startswith(argument.lower())]
-        best = ranked(Query(argument), ((value, "") for value in values))
+            values = [value for value in values if value.lower().startswith(word.lower())]
+        best = ranked(Query(word), ((value, "") for value in values))
         for value in (values[at] for at in best):
-            line = f"/{name} {value}"
+            line = f"/{name} {before}{blank}{value}"
             yield Option(value, line=line, column=len(line))

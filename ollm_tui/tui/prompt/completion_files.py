@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from pathlib import Path
 from typing import NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
 
 from textual.widgets.text_area import Location
 
@@ -36,6 +39,9 @@ def mention_at(line: str, row: int, column: int) -> Mention | None:
     return Mention(row, found.start(), column, found["quoted"] or found["plain"] or "")
 
 
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
+"""The endings of files whose pasted path becomes the picture itself."""
+LONGEST_PATH = 4096
 LONGEST_SEARCH_SECONDS = 2.0
 """How long Enter waits for the files that fit a name; after that the name is only words."""
 
@@ -144,6 +150,17 @@ class FileCompletion:
         self._area.put_chip(await self._files.attachment(name), start, end)
         self._area.insert(" ", maintain_selection_offset=False)
 
+    async def attach_pasted(self, text: str) -> bool:
+        """Attach a picture whose path was pasted, as a terminal does with a file that is dropped
+        on it; returns whether it is one. UsageError if it cannot be sent."""
+        path = pasted_path(text) if self._may_name else None
+        if path is None or not await asyncio.to_thread(_is_file, path):
+            return False
+        piece = await self._files.attachment(path)
+        self._area.put_chip(piece, *self._area.selection)
+        self._area.insert(" ", maintain_selection_offset=False)
+        return True
+
     async def attach_named(self) -> None:
         """Attach the files that were typed in full and not chosen from the list; names of no file
         stay words. UsageError if a file cannot be sent."""
@@ -186,3 +203,25 @@ class FileCompletion:
     def _location(self, index: int) -> Location:
         before = self._area.text[:index]
         return before.count("\n"), index - (before.rfind("\n") + 1)
+
+
+def pasted_path(text: str) -> str | None:
+    """Return the one path of a picture that a text is, quoted or escaped as terminals do."""
+    if "\n" in text.strip() or len(text) > LONGEST_PATH:
+        return None
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return None
+    word = words[0] if len(words) == 1 else ""
+    if word.startswith("file://"):
+        word = unquote(urlsplit(word).path)
+    is_whole = word.startswith(("/", "~/"))
+    return word if is_whole and Path(word).suffix.lower() in PICTURES else None
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).expanduser().is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False

@@ -22,13 +22,25 @@ class KillingArea(ChipArea):
 
     BINDINGS = [
         _key("ctrl+k", "kill_right", "Cut to the end", "Cut to the end of the line"),
-        _key("ctrl+u,super+backspace", "kill_left", "Cut to the start", "Cut to its beginning"),
-        _key("ctrl+w,ctrl+backspace,alt+backspace", "kill_word", "Cut a word", "Cut the last word"),
-        _key("alt+d,alt+delete", "kill_next_word", "Cut a word on", "Cut the next word"),
-        _key("ctrl+y", "yank", "Paste the cut", "Paste what was cut last"),
-        _key("alt+y", "yank_before", "The cut before", "After that: what was cut before it"),
-        _key("alt+f", "cursor_word_right", "A word on", "A word to the right"),
-        _key("alt+underscore", "redo", "Redo", "Do again what was undone"),
+        _key(
+            "ctrl+u,super+backspace",
+            "kill_left",
+            "Cut to the start",
+            "Cut to the start of the line",
+        ),
+        _key(
+            "ctrl+w,ctrl+backspace,alt+backspace",
+            "kill_word",
+            "Cut word left",
+            "Cut the previous word",
+        ),
+        _key("alt+d,alt+delete", "kill_next_word", "Cut word right", "Cut the next word"),
+        _key("ctrl+y", "yank", "Paste cut text", "Paste the last cut"),
+        _key(
+            "alt+y", "yank_before", "Paste earlier cut", "After Ctrl+Y: cycle through earlier cuts"
+        ),
+        _key("alt+f", "cursor_word_right", "Word right", "Move one word right"),
+        _key("alt+underscore", "redo", "Redo", "Redo the last change"),
     ]
 
     def __init__(self, placeholder: str) -> None:

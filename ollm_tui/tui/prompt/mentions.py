@@ -26,6 +26,11 @@ from ollm_tui.services.files.mentioned_file import (
 )
 from ollm_tui.tui.prompt.completion import Option
 from ollm_tui.tui.prompt.completion_list import WIDEST_LABEL
+from ollm_tui.tui.prompt.words import (
+    CHOOSE_ANOTHER_MODEL,
+    HOW_TO_FIND_A_FILE,
+    MCP_LISTS_THE_SERVERS,
+)
 
 if TYPE_CHECKING:
     from ollm_tui.services.mcp.server_connection import ServerConnection
@@ -88,7 +93,7 @@ class Mentions:
             return await self._read_resource(*resource)
         found = await mentioned(self._project, name)
         if found is None:
-            raise UsageError(f"there is no file {visible(name)}", "@ and some letters find one")
+            raise UsageError(f"no file {visible(name)}", HOW_TO_FIND_A_FILE)
         if found.media_type.startswith("image/"):
             await self._check_images(found.name)
         return found
@@ -104,7 +109,7 @@ class Mentions:
         try:
             text = await server.read(uri)
         except ToolError as error:
-            raise UsageError(error.message, "/mcp shows the servers") from error
+            raise UsageError(error.message, MCP_LISTS_THE_SERVERS) from error
         return Attachment(name=f"{server.name}:{uri}", media_type="text/plain", content=text)
 
     def _resource_options(self, query: str) -> Iterator[Option]:
@@ -145,8 +150,8 @@ class Mentions:
         except ProviderError:
             return  # the model may be able to, although its server cannot be asked now
         if able.images is False:
-            hint = "F7 chooses another model, or describe the picture in words"
-            raise UsageError(f"{visible(choice.model)} cannot look at images: {name}", hint)
+            hint = CHOOSE_ANOTHER_MODEL
+            raise UsageError(f"{visible(choice.model)} cannot see images: {name}", hint)
 
     def _list_files(self, *, is_begun: bool) -> asyncio.Task[None]:
         """Return the listing that runs or is fresh enough, or begin another one.
@@ -170,7 +175,7 @@ class Mentions:
         await self._take_paths(found)
         if (count := self._project.files.unreadable) != self._unreadable:
             self._unreadable = count
-            self._chat.tell(f"{counted(count, 'folder')} of the project could not be read")
+            self._chat.tell(f"{counted(count, 'folder')} could not be read")
 
     async def _take_paths(self, found: list[str]) -> None:
         def make() -> PathIndex:

@@ -19,7 +19,7 @@ from ollm_tui.settings.keys import nearest
 from ollm_tui.tui.prompt.chip_area import Written, from_draft, to_draft
 from ollm_tui.tui.prompt.completion import Completer, Completion, Option
 from ollm_tui.tui.prompt.completion_files import FileCompletion, FileSource
-from ollm_tui.tui.prompt.kill_ring import KillingArea
+from ollm_tui.tui.prompt.vim_area import VimArea
 
 
 def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
@@ -33,22 +33,22 @@ BEGIN_COMMANDS = ("!", "/")
 """What a command begins with."""
 
 
-class Prompt(KillingArea):
+class Prompt(VimArea):
     """Enter sends; Shift+Enter, Ctrl+J, Alt+Enter or a backslash before Enter begin a new line.
 
     Up and down on the first and the last line walk through what was sent before.
     """
 
     BINDINGS = [
-        _key("enter", "send", "Send", "Send, or run the command"),
-        _key("shift+enter,ctrl+j,alt+enter", "newline", "New line", "Begin a new line"),
-        _key("up", "earlier", "Earlier", "On the first line: what was sent before"),
-        _key("down", "later", "Later", "On the last line: back towards the draft"),
-        _key("tab", "complete", "Complete", "Complete the command, or take the file"),
+        _key("enter", "send", "Send", "Send, or run"),
+        _key("shift+enter,ctrl+j,alt+enter", "newline", "New line", "Insert a line break"),
+        _key("up", "earlier", "Previous prompt", "On the first line"),
+        _key("down", "later", "Next prompt", "On the last line"),
+        _key("tab", "complete", "Complete", "Complete the command or file"),
         _key("ctrl+underscore", "undo", "Undo", "Undo the last change"),
-        _key("ctrl+p", "option_before", "Option above", "In the list of completions"),
-        _key("ctrl+n", "option_after", "Option below", "In the list of completions"),
-        _key("escape", "close_list", "Close", "Close the list of completions"),
+        _key("ctrl+p", "option_before", "Previous option", "In the completion list"),
+        _key("ctrl+n", "option_after", "Next option", "In the completion list"),
+        _key("escape", "close_list", "Close", "Close the completion list"),
         Binding(
             "ctrl+d", "leave", "Quit", id="prompt.leave", show=False, tooltip="On an empty prompt"
         ),
@@ -133,9 +133,11 @@ class Prompt(KillingArea):
         *,
         further: Callable[[], Iterable[Completion]] = tuple,
         short: str = "",
+        uses_vim: bool = False,
     ) -> None:
         """`short` stands for the placeholder where there is no room for it."""
         super().__init__(placeholder)
+        self.uses_vim = uses_vim
         self._placeholders = (placeholder, short or placeholder)
         self._completer = Completer(completions, further)
         self._files = FileCompletion(self, self._completer, find_files, self._suggest)
@@ -163,6 +165,7 @@ class Prompt(KillingArea):
         self._completer.reset()
         self.text = self._shown
         self.move_cursor(self.document.end)
+        self.insert_mode()
 
     def restore(self, draft: str) -> None:
         """Show a text that was kept as a draft."""
@@ -232,6 +235,19 @@ class Prompt(KillingArea):
         if character == "?" and not self.text:
             return False
         return super().check_consume_key(key, character)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Paste a text; the path of a picture becomes the picture where it can be sent."""
+        event.stop()
+        event.prevent_default()
+        try:
+            if await self._files.attach_pasted(event.text):
+                return
+        except UsageError as error:
+            # After the change of the text, which shows key hints in the place of any notice.
+            refused = self.Refused(error.message, error.hint)
+            self.call_after_refresh(self.post_message, refused)
+        await super()._on_paste(event)
 
     async def action_send(self) -> None:
         """Send the text, or run the command it is; a backslash before the cursor continues it."""
@@ -321,12 +337,21 @@ class Prompt(KillingArea):
         if self._is_untouched and event.character in BEGIN_COMMANDS:
             self.post_message(self.PutAside(self.put_aside()))
         self._is_untouched = False
+        if self.take_vim_key(event):
+            event.stop()
+            event.prevent_default()
+            return
         # A key bound here is lost to the text area: these two still move the cursor.
         move = {"up": self.action_cursor_up, "down": self.action_cursor_down}.get(event.key)
         if move:
             event.stop()
             event.prevent_default()
             move()
+
+    @on(VimArea.BeyondLines)
+    def _walk_on(self, event: VimArea.BeyondLines) -> None:
+        if self.check_action(event.way, ()):
+            self._go(-1 if event.way == "earlier" else 1)
 
     # What follows from a change
 
@@ -390,7 +415,7 @@ class Prompt(KillingArea):
             if "\n" not in text.strip():
                 near = nearest(name, self._completer.names)
                 meant = f"did you mean /{near}? " if near else ""
-                return self.Refused(f"there is no /{name}", f"{meant}// sends it as a message")
+                return self.Refused(f"Unknown command /{name}", f"{meant}// sends it as text")
         written = self._chips.pack(text)
         plain = written.text[1:] if written.text.startswith("//") else written.text
         return self.Sent(plain, written.attachments)

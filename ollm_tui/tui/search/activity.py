@@ -4,7 +4,7 @@ model."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,10 +26,11 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Activity, IndexProgress
+from ollm_tui.core.session.vote import Wins
 from ollm_tui.engine.project.history_search import History
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.search.hit_timeline import monday_of
-from ollm_tui.tui.search.words import ACTIVITY_KEYS, CACHES, NO_ACTIVITY, WEEKDAYS
+from ollm_tui.tui.search.words import ACTIVITY_KEYS, CACHES, NO_ACTIVITY, WEEKDAYS, WINS
 
 if TYPE_CHECKING:
     from ollm_tui.tui.frame import Frame
@@ -118,15 +119,15 @@ class DayMap(Widget, can_focus=True):
     }
     """
     BINDINGS = [
-        Binding("left,h", "step(-7)", "Left", id="activity.week_before", tooltip="A week before"),
-        Binding("right,l", "step(7)", "Right", id="activity.week_after", tooltip="A week after"),
-        Binding("up,k", "step(-1)", "Up", id="activity.day_before", tooltip="The day before"),
-        Binding("down,j", "step(1)", "Down", id="activity.day_after", tooltip="The day after"),
-        Binding("pageup", "step(-28)", "Page", id="activity.back", tooltip="Four weeks before"),
-        Binding("pagedown", "step(28)", "Page", id="activity.on", tooltip="Four weeks after"),
-        Binding("home", "first", "First", id="activity.first", tooltip="The first day of all"),
+        Binding("left,h", "step(-7)", "Left", id="activity.week_before", tooltip="Previous week"),
+        Binding("right,l", "step(7)", "Right", id="activity.week_after", tooltip="Next week"),
+        Binding("up,k", "step(-1)", "Up", id="activity.day_before", tooltip="Previous day"),
+        Binding("down,j", "step(1)", "Down", id="activity.day_after", tooltip="Next day"),
+        Binding("pageup", "step(-28)", "Page up", id="activity.back", tooltip="Four weeks back"),
+        Binding("pagedown", "step(28)", "Page down", id="activity.on", tooltip="Four weeks ahead"),
+        Binding("home", "first", "First", id="activity.first", tooltip="First day"),
         Binding("end", "last", "Today", id="activity.today", tooltip="Today"),
-        Binding("enter", "open", "Open", id="activity.open", tooltip="What was said on that day"),
+        Binding("enter", "open", "Open", id="activity.open", tooltip="Show that day's messages"),
     ]
 
     @dataclass
@@ -265,9 +266,12 @@ class ActivityScreen(Screen[date | None]):
 
     app: Frame
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, wins: Callable[[], Awaitable[Mapping[str, Wins]]]) -> None:
+        """`wins` tells how often each model won a vote."""
         super().__init__()
         self._history = history
+        self._ask_wins = wins
+        self._wins: Mapping[str, Wins] = {}
         self._days = ActivityDays((), date.today())
 
     def compose(self) -> ComposeResult:
@@ -307,14 +311,15 @@ class ActivityScreen(Screen[date | None]):
         stop = self._history.progress.subscribe(self._tell_progress)
         try:
             await self._history.refresh()
+            self._wins = await self._ask_wins()
             self._show(ActivityDays(await self._history.activity(), date.today()))
         except OllmError as error:
-            self._head(f"{error.message}: {error.hint}" if error.hint else error.message)
+            self._head(error.line)
         finally:
             stop()
 
     def _tell_progress(self, progress: IndexProgress) -> None:
-        self._head(f"reading {progress.done:,} of {counted(progress.total, 'session')}")
+        self._head(f"Reading {progress.done:,} of {counted(progress.total, 'session')}")
 
     def _show(self, days: ActivityDays) -> None:
         self._days = days
@@ -333,7 +338,13 @@ class ActivityScreen(Screen[date | None]):
         bill = self._days.bill
         cost_cells = 0 if bill.is_free else max(len(str(each.bill)) for each in models) + 2
         cells = min(max(self.size.width - BESIDE_BAR - cost_cells, 0), MOST_BAR_CELLS)
-        lines = [_model_line(each, most, cells, cost_cells) for each in models]
+        wins = {name: WINS.format(each.won, each.of) for name, each in self._wins.items()}
+        win_cells = max((len(words) for words in wins.values()), default=-2) + 2
+        cells = max(cells - win_cells, 0)
+        lines = [
+            _model_line(each, most, cells, cost_cells, f"{wins.get(each.model, ''):>{win_cells}}")
+            for each in models
+        ]
         if bill.cache_words:
             line = f"{CACHES:<{NAME_CELLS}} {bill.cache_words}"
             lines += [Content(""), Content.styled(line, "$text-muted")]
@@ -359,12 +370,15 @@ def _paid(bill: Bill) -> list[str]:
     return [] if bill.is_free else [str(bill)]
 
 
-def _model_line(total: ModelTotal, most: int, cells: int, cost_cells: int) -> Content:
+def _model_line(
+    total: ModelTotal, most: int, cells: int, cost_cells: int, wins: str = ""
+) -> Content:
     name = visible(total.model)
     name = name if len(name) <= NAME_CELLS else f"{name[: NAME_CELLS - 1]}…"
     bar = "█" * -(-total.answers * cells // most) if most and total.answers else ""
     numbers = f"{counted(total.answers, 'answer'):>13}{short_count(total.tokens):>7} tokens"
     numbers += f"{total.bill!s:>{cost_cells}}" if cost_cells else ""
+    numbers += wins
     return Content.assemble(
         f"{name:<{NAME_CELLS}}", (f"{numbers}  ", "$text-muted"), (bar, "$primary")
     )

@@ -22,7 +22,18 @@ from ollm_tui.tui.search.activity import ActivityScreen
 from ollm_tui.tui.search.history_answers import ask, sources
 from ollm_tui.tui.search.hit_list import day_of
 from ollm_tui.tui.search.screen import SearchScreen
-from ollm_tui.tui.search.words import FILES_TITLE, RECALL_KEYS, RECALL_TITLE, SPEAKERS
+from ollm_tui.tui.search.words import (
+    FILES_TITLE,
+    NO_MATCHES_ELSEWHERE,
+    NO_MATCHES_IN_FILES,
+    RECALL_FILES_USAGE,
+    RECALL_KEYS,
+    RECALL_TITLE,
+    RECALL_USAGE,
+    RECALL_WHAT,
+    SPEAKERS,
+    TRY_OTHER_WORDS,
+)
 
 CHOSEN = "✓"
 LONGEST_TITLE = 20
@@ -42,7 +53,7 @@ class PassagePicker(PickerOf[tuple[int, ...]]):
     within a budget of tokens."""
 
     BINDINGS = [
-        Binding("tab", "mark", "Mark", id="picker.mark", tooltip="Take this one too, or not"),
+        Binding("tab", "mark", "Mark", id="picker.mark", tooltip="Mark or unmark"),
     ]
 
     def __init__(self, title: str, passages: Sequence[OfferedPassage], budget: int) -> None:
@@ -91,7 +102,7 @@ class PassagePicker(PickerOf[tuple[int, ...]]):
         cost = self._cost(numbers)
         if cost > self._budget:
             self._problem = (
-                f"≈{cost:,} tokens are more than search.retrievalTokens allows: {self._budget:,}"
+                f"Too much: ≈{cost:,} of {self._budget:,} tokens (search.retrievalTokens)"
             )
             self.call_later(self._tell)
         return cost <= self._budget
@@ -139,7 +150,8 @@ def activity(chat: ChatPort, _argument: str) -> None:
         if day:
             everything(chat, f"in:{day:%Y-%m-%d}")
 
-    chat.ask(ActivityScreen(chat.app.workspace.history), open_day)
+    workspace = chat.app.workspace
+    chat.ask(ActivityScreen(workspace.history, workspace.wins), open_day)
 
 
 async def recall(chat: ChatPort, argument: str) -> None:
@@ -151,12 +163,12 @@ async def recall(chat: ChatPort, argument: str) -> None:
         await _recall_files(chat, argument.split(None, 1)[1:])
         return
     if not argument:
-        raise UsageError("recall what?", "/recall and words find what was said about them")
+        raise UsageError(RECALL_WHAT, RECALL_USAGE)
     current = chat.opened.session_id if chat.opened else None
     finder = chat.app.workspace.history.recall
     passages = await finder.passages(argument, current)
     if not passages:
-        raise UsageError("nothing was said about that in other sessions", "try other words")
+        raise UsageError(NO_MATCHES_ELSEWHERE, TRY_OTHER_WORDS)
 
     def bring(chosen: tuple[int, ...] | None) -> None:
         points = ChatPoints(chat)
@@ -182,11 +194,11 @@ async def recall(chat: ChatPort, argument: str) -> None:
 async def _recall_files(chat: ChatPort, words: Sequence[str]) -> None:
     """Choose passages of the project's files, which are sent along with the next message."""
     if not words:
-        raise UsageError("recall what?", "/recall --files and words find passages of files")
+        raise UsageError(RECALL_WHAT, RECALL_FILES_USAGE)
     workspace = chat.app.workspace
     passages = await workspace.passages.find(words[0])
     if not passages:
-        raise UsageError("no file of the project has that", "try other words")
+        raise UsageError(NO_MATCHES_IN_FILES, TRY_OTHER_WORDS)
 
     def bring(chosen: tuple[int, ...] | None) -> None:
         prompt = chat.prompt

@@ -54,9 +54,9 @@ class FacetBar(Widget, can_focus=True):
     }
     """
     BINDINGS = [
-        Binding("left,h", "step(-1)", "Left", id="hits.facet_left", tooltip="The facet before"),
-        Binding("right,l", "step(1)", "Right", id="hits.facet_right", tooltip="The next facet"),
-        Binding("space,enter", "use", "Use", id="hits.toggle", tooltip="Use it, or no longer"),
+        Binding("left,h", "step(-1)", "Left", id="hits.facet_left", tooltip="Previous filter"),
+        Binding("right,l", "step(1)", "Right", id="hits.facet_right", tooltip="Next filter"),
+        Binding("space,enter", "use", "Use", id="hits.toggle", tooltip="Toggle the filter"),
     ]
 
     @dataclass
@@ -172,7 +172,7 @@ class SearchFacets:
 
     def _roles(self) -> Iterator[Facet]:
         for role, title in ROLE_FACETS:
-            yield Facet(filter_word("role", role), title, "said by")
+            yield Facet(filter_word("role", role), title, "from")
 
     def _names(self) -> Iterator[Facet]:
         for key, title, names in (

@@ -18,14 +18,22 @@ from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
 from ollm_tui.tui.kit.question import Confirmation
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.search.words import (
+    ASK_USAGE,
+    ASK_WHAT,
     ASKED,
+    NO_MATCHES_ELSEWHERE,
     NO_SOURCES,
     SOURCES_KEYS,
     SOURCES_TITLE,
+    TRY_OTHER_WORDS,
     leave_question,
     numbered,
 )
+
+MOST_PASSAGES = 10
+"""What answers a question is nearly always among these; more only distract a small model."""
 
 
 async def ask(chat: ChatPort, argument: str) -> None:
@@ -36,14 +44,15 @@ async def ask(chat: ChatPort, argument: str) -> None:
     """
     words = " ".join(argument.split())
     if not words:
-        raise UsageError("ask what?", "/ask and a question answer it from earlier sessions")
+        raise UsageError(ASK_WHAT, ASK_USAGE)
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     conversation = chat.conversation
     finder = chat.app.workspace.history.recall
-    passages = finder.within_budget(await finder.passages(words, conversation.session_id))
+    found = await finder.passages(words, conversation.session_id)
+    passages = finder.within_budget(found[:MOST_PASSAGES])
     if not passages:
-        raise UsageError("nothing was said about that in other sessions", "try other words")
+        raise UsageError(NO_MATCHES_ELSEWHERE, TRY_OTHER_WORDS)
 
     def send(may: bool | None) -> None:
         if may:
@@ -68,7 +77,7 @@ def sources(chat: ChatPort, argument: str) -> None:
     ]
     last = next((each for each in reversed(brought) if each), None)
     if last is None:
-        raise UsageError(NO_SOURCES, "/ask and a question answer it from earlier sessions")
+        raise UsageError(NO_SOURCES, ASK_USAGE)
 
     async def go(number: str | None) -> None:
         if number is not None:

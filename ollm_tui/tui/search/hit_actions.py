@@ -17,7 +17,13 @@ from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.search.port import HitsPort, SearchPort
 from ollm_tui.tui.search.search_reading import SearchReading
-from ollm_tui.tui.search.words import BUSY, EXPORT
+from ollm_tui.tui.search.words import (
+    ATTACHED,
+    BUSY,
+    EXPORT,
+    NOTHING_BEFORE_THAT_MESSAGE,
+    OPEN_INSTEAD,
+)
 from ollm_tui.tui.terminal.clipboard import copy
 
 HitAction = Literal["open", "fork", "restore", "quote", "copy", "export", "ask"]
@@ -64,12 +70,12 @@ class HitActions:
     async def _quote(self, hit: Hit) -> None:
         message = _message(await self._reading.place(hit), hit)
         self._chat.bring((message,), hit.session_id)
-        self._search.say("quoted: it is in the prompt and goes along with your next message")
+        self._search.say(ATTACHED)
 
     async def _copy(self, hit: Hit) -> None:
         message = _message(await self._reading.place(hit), hit)
         where = await copy(self._search.app, message.text.strip() or hit.snippet.text)
-        self._search.say(f"message {where}")
+        self._search.say(f"Message {where}")
 
     def _ask_where_to(self, hit: Hit) -> None:
         def answer(name: str | None) -> None:
@@ -85,14 +91,14 @@ class HitActions:
         keeps_outputs = self._search.app.loaded.settings.retention.store_tool_outputs
         session = place.state.session()
         file = await export_to(name, session, messages, keeps_outputs=keeps_outputs)
-        self._search.say(f"exported to {visible(str(file))}")
+        self._search.say(f"Exported to {visible(str(file))}")
 
     async def _end_of_turn(self, hit: Hit) -> Point:
         """Return the point after a message and its answer. UsageError if nothing was said yet."""
         place = await self._reading.place(hit)
         said = place.said_at(hit.message_id)
         if said is None:
-            raise UsageError("nothing was said before that", "Enter opens the session there")
+            raise UsageError(NOTHING_BEFORE_THAT_MESSAGE, OPEN_INSTEAD)
         end = end_of_turn([place.state[key] for key in place.branch], said)
         return Point(hit.session_id, message=end)
 

@@ -20,13 +20,17 @@ from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.search.words import ELSEWHERE, REASONS, SPEAKERS, moment_words
 
 HIT_KEYS = (
-    Binding("f", "screen.do('fork')", "Fork", id="hits.fork", tooltip="A new session from there"),
-    Binding("r", "screen.do('restore')", "Restore", id="hits.restore", tooltip="Go back to there"),
-    Binding("q", "screen.do('quote')", "Quote", id="hits.quote", tooltip="Into the prompt"),
+    Binding("f", "screen.do('fork')", "Fork", id="hits.fork", tooltip="Fork from there"),
+    Binding(
+        "r", "screen.do('restore')", "Restore", id="hits.restore", tooltip="Restore that point"
+    ),
+    Binding("q", "screen.do('quote')", "Quote", id="hits.quote", tooltip="Quote into the prompt"),
     Binding("y", "screen.do('copy')", "Copy", id="hits.copy", tooltip="Copy the message"),
-    Binding("x", "screen.do('export')", "Export", id="hits.export", tooltip="Into a file"),
-    Binding("a", "screen.do('ask')", "Ask", id="hits.ask", tooltip="The model answers from these"),
-    Binding("o", "screen.place", "Place", id="hits.place", tooltip="Its place in another session"),
+    Binding("x", "screen.do('export')", "Export", id="hits.export", tooltip="Export to a file"),
+    Binding(
+        "a", "screen.do('ask')", "Ask", id="hits.ask", tooltip="Ask the model about these results"
+    ),
+    Binding("o", "screen.place", "Place", id="hits.place", tooltip="Next place of this message"),
 )
 """Keys for a hit, in the list and in the preview."""
 BEFORE_CELLS = 24
@@ -55,12 +59,12 @@ class HitList(ChoiceList):
     BINDINGS = [
         *HIT_KEYS,
         Binding("enter", "choose", "Open", id="hits.open", tooltip="Open the session there"),
-        Binding("up,k", "move(-1)", "Up", id="hits.up", tooltip="The hit above", show=False),
-        Binding("down,j", "move(1)", "Down", id="hits.down", tooltip="The hit below", show=False),
+        Binding("up,k", "move(-1)", "Up", id="hits.up", tooltip="Previous match", show=False),
+        Binding("down,j", "move(1)", "Down", id="hits.down", tooltip="Next match", show=False),
         Binding(
-            "left", "session(-1)", "Before", id="hits.session_before", tooltip="The session before"
+            "left", "session(-1)", "Previous", id="hits.session_before", tooltip="Previous session"
         ),
-        Binding("right", "session(1)", "Next", id="hits.session_after", tooltip="The next session"),
+        Binding("right", "session(1)", "Next", id="hits.session_after", tooltip="Next session"),
     ]
 
     def __init__(self, *, unicode: bool = True, **options: Any) -> None:
@@ -75,7 +79,7 @@ class HitList(ChoiceList):
         lines = [line for session in results.sessions for line in _lines(session)]
         if results.total > len(self._hits):
             more = f"{results.total - len(self._hits):,}{'+' * results.at_least} more"
-            lines.append(Choice("", f"{more}: another word or a filter finds them", heading=True))
+            lines.append(Choice("", f"{more} · add a word or a filter to narrow", heading=True))
         self.show(lines, next(iter(self._hits), None) if is_new else None)
 
     @property
@@ -228,7 +232,7 @@ def _key(hit: Hit) -> str:
 def _lines(session: SessionHits) -> Iterator[Choice]:
     title = " ".join(visible(session.title).split()) or UNTITLED
     facts = ["archived"] if session.archived else []
-    facts.append(counted(len(session.hits), "hit"))
+    facts.append(counted(len(session.hits), "match", "matches"))
     yield Choice("", title, " · ".join(facts), heading=True)
     for hit in session.hits:
         yield Choice(_key(hit), hit.snippet.text)

@@ -60,12 +60,18 @@ class HitStream(Transcript):
 
     BINDINGS = [
         *HIT_KEYS,
-        Binding("enter", "screen.do('open')", "Open", id="hits.open_here", tooltip="Open it there"),
-        Binding("k,up", "step(-1)", "Up", id="hits.message_up", tooltip="The message above"),
-        Binding("j,down", "step(1)", "Down", id="hits.message_down", tooltip="The one below"),
-        Binding("n", "other(1)", "Next", id="hits.next", tooltip="The next hit"),
-        Binding("N", "other(-1)", "Before", id="hits.before", tooltip="The hit before"),
-        Binding("space", "unfold", "Open", id="hits.unfold", tooltip="What is folded"),
+        Binding(
+            "enter",
+            "screen.do('open')",
+            "Open",
+            id="hits.open_here",
+            tooltip="Open the session there",
+        ),
+        Binding("k,up", "step(-1)", "Up", id="hits.message_up", tooltip="Previous message"),
+        Binding("j,down", "step(1)", "Down", id="hits.message_down", tooltip="Next message"),
+        Binding("n", "other(1)", "Next", id="hits.next", tooltip="Next match"),
+        Binding("N", "other(-1)", "Previous", id="hits.before", tooltip="Previous match"),
+        Binding("space", "unfold", "Open", id="hits.unfold", tooltip="Expand or collapse"),
     ]
 
     is_moved = False
@@ -126,7 +132,7 @@ class HitPreview(Vertical):
         state, branch, entries = place.state, place.branch, place.entries
         header = state.header
         facts = [local_time(hit.timestamp), SPEAKERS[hit.role], visible(hit.model)]
-        facts += [visible(header.project or ""), f"by {REASONS[hit.why]}"]
+        facts += [visible(header.project or ""), f"matched by {REASONS[hit.why]}"]
         if hit.places:
             facts.append(also_in(hit.places))
         if not hit.on_branch:

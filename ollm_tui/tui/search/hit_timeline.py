@@ -94,12 +94,12 @@ class HitTimeline(Widget, can_focus=True):
     }
     """
     BINDINGS = [
-        Binding("left,h", "step(-1)", "Earlier", id="hits.earlier", tooltip="Hits before that"),
-        Binding("right,l", "step(1)", "Later", id="hits.later", tooltip="Hits after that"),
-        Binding("home", "end(0)", "First", id="hits.first_day", tooltip="The first", show=False),
-        Binding("end", "end(-1)", "Last", id="hits.last_day", tooltip="The last", show=False),
-        Binding("enter", "narrow", "Narrow", id="hits.narrow", tooltip="Only hits of that time"),
-        Binding("backspace,delete", "widen", "All", id="hits.widen", tooltip="Hits of all times"),
+        Binding("left,h", "step(-1)", "Earlier", id="hits.earlier", tooltip="Earlier"),
+        Binding("right,l", "step(1)", "Later", id="hits.later", tooltip="Later"),
+        Binding("home", "end(0)", "First", id="hits.first_day", tooltip="First", show=False),
+        Binding("end", "end(-1)", "Last", id="hits.last_day", tooltip="Last", show=False),
+        Binding("enter", "narrow", "Narrow", id="hits.narrow", tooltip="Only this time range"),
+        Binding("backspace,delete", "widen", "All", id="hits.widen", tooltip="All times"),
     ]
 
     @dataclass
@@ -220,7 +220,7 @@ class HitTimeline(Widget, can_focus=True):
 
     def _note(self) -> str:
         if self.span:
-            return f"{self.span.title} · {counted(self.span.hits, 'hit')}"
+            return f"{self.span.title} · {counted(self.span.hits, 'match', 'matches')}"
         is_roomy = self._spans and self.size.width >= WORTH_IT
         return f"by {self._spans[0].unit}" if is_roomy else ""
 

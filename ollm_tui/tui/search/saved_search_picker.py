@@ -24,7 +24,7 @@ class SavedSearchPicker(PickerOf[str]):
             "forget",
             "Delete",
             id="hits.forget",
-            tooltip="Keep this search no longer",
+            tooltip="Delete this search",
             priority=True,
         ),
     ]
@@ -54,5 +54,5 @@ class SavedSearchPicker(PickerOf[str]):
         saved = self._searches.all()
         lines = [Choice(text, text) for text in saved]
         if self._present and self._present not in saved:
-            lines.insert(0, Choice(_KEEP, f"Keep: {self._present}", "new", mark="+"))
+            lines.insert(0, Choice(_KEEP, f"Save: {self._present}", "new", mark="+"))
         return lines

@@ -35,6 +35,8 @@ from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
 from ollm_tui.tui.search.search_reading import SearchReading
 from ollm_tui.tui.search.words import (
     NOTHING,
+    SEARCH_ALL_SESSIONS,
+    SEARCH_SAVED,
     SENT_WHAT,
     TEACHES,
     keys_for,
@@ -44,13 +46,13 @@ from ollm_tui.tui.search.words import (
 
 BINDINGS = (
     Binding(
-        "escape", "back", "Back", id="hits.back", tooltip="Back to the words, then to the chat"
+        "escape", "back", "Back", id="hits.back", tooltip="Back to the search field, then the chat"
     ),
-    Binding("f4", "whole", "Whole", id="hits.whole", tooltip="The conversation on all the screen"),
-    Binding("tab", "part(1)", "Facets", id="hits.next_part", tooltip="Facets, timeline, messages"),
-    Binding("shift+tab", "part(-1)", "Before", id="hits.part_before", tooltip="The part before"),
-    Binding("ctrl+o", "order", "Order", id="hits.order", tooltip="By relevance, or by time"),
-    Binding("ctrl+s", "saved", "Saved", id="hits.saved", tooltip="Searches that you keep"),
+    Binding("f4", "whole", "Full screen", id="hits.whole", tooltip="Preview full screen"),
+    Binding("tab", "part(1)", "Filters", id="hits.next_part", tooltip="Next pane"),
+    Binding("shift+tab", "part(-1)", "Previous", id="hits.part_before", tooltip="Previous pane"),
+    Binding("ctrl+o", "order", "Sort", id="hits.order", tooltip="Sort by relevance or by time"),
+    Binding("ctrl+s", "saved", "Saved", id="hits.saved", tooltip="Saved searches"),
 )
 WIDE = 90
 """Columns from which the preview stands beside the list."""
@@ -60,8 +62,8 @@ class SearchLine(LineInput):
     """The line for the words; Down goes to the list."""
 
     BINDINGS = [
-        Binding("enter", "submit", "Open", id="hits.open_found", tooltip="Open the highlighted"),
-        Binding("down", "leave(0)", "List", id="hits.list", tooltip="Down to what was found"),
+        Binding("enter", "submit", "Open", id="hits.open_found", tooltip="Open the selected one"),
+        Binding("down", "leave(0)", "List", id="hits.list", tooltip="Go to the results"),
         Binding("pagedown", "leave(1)", id="hits.page_down", tooltip="A page down", show=False),
     ]
 
@@ -105,7 +107,7 @@ class SearchScreen(Screen[None]):
         """Lay out words, facets and timeline on top, the hits beside the preview, and the keys."""
         with Horizontal(id="head"):
             yield Static("Search", id="label", markup=False)
-            yield SearchLine(self._first, placeholder="words in everything ever said")
+            yield SearchLine(self._first, placeholder=SEARCH_ALL_SESSIONS)
             yield Static(id="count", markup=False)
         yield Static(id="notes", markup=False)
         yield FacetBar()
@@ -145,8 +147,10 @@ class SearchScreen(Screen[None]):
         return self.query_one(HitPreview)
 
     def show_results(self, results: Results, *, is_new: bool) -> None:
-        """Show what was found."""
+        """Show what was found. The first hit is highlighted while words are typed: better ones
+        may come after the first, and another is highlighted only by moving to it."""
         found = self.hit_list
+        is_new = is_new or (isinstance(self.focused, SearchLine) and found.is_at_top)
         found.empty = TEACHES if self.reading.query.asks_nothing else NOTHING
         found.show_results(results, is_new=is_new)
         self.query_one(FacetBar).show(self._facets.of(self.text, results))
@@ -185,7 +189,7 @@ class SearchScreen(Screen[None]):
 
     def complain(self, error: OllmError) -> None:
         """Show what did not work, and what to do."""
-        self.say(f"{error.message}: {error.hint}" if error.hint else error.message)
+        self.say(error.line)
 
     # Looking for
 
@@ -227,7 +231,7 @@ class SearchScreen(Screen[None]):
 
         def take(text: str | None) -> None:
             if text == self.text.strip():
-                self.say("kept: Ctrl+S brings it back")
+                self.say(SEARCH_SAVED)
             elif text is not None:
                 self._put(text)
 
@@ -347,7 +351,7 @@ class SearchScreen(Screen[None]):
 
 _NAMES: dict[type[Widget], str] = {
     SearchLine: "words",
-    FacetBar: "facets",
+    FacetBar: "filters",
     HitTimeline: "timeline",
     HitList: "list",
     HitStream: "messages",

@@ -15,11 +15,14 @@ from ollm_tui.core.session.session_state import SessionState, recorded_calls
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.search.port import SearchPort
-from ollm_tui.tui.search.words import GONE, count_so_far
+from ollm_tui.tui.search.words import GONE, SEARCH_AGAIN, count_so_far
 from ollm_tui.tui.stream.entries.job_entries import with_commands
-from ollm_tui.tui.stream.entries.message_entries import branch_entries
+from ollm_tui.tui.stream.entries.message_entries import each_entry
+from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.spots import Terms
 
+MADE_AT_ONCE = 500
+"""Entries of the preview that are made before keys are heard again."""
 REST_SECONDS = 0.05
 """How long the highlight rests on a hit before its session is read: not while it passes."""
 SHOWN_FROM = 20
@@ -76,9 +79,13 @@ class SearchReading:
             state = await self._search.workspace.points.state(hit.session_id)
         calls = recorded_calls(state).apart
         if hit.message_id not in state and hit.message_id not in calls:
-            raise StoreError(GONE, "searching again shows what there is")
+            raise StoreError(GONE, SEARCH_AGAIN)
         branch = _branch_through(state, hit.message_id)
-        entries = branch_entries(state, branch[-1]) if branch else []
+        entries: list[Entry] = []
+        for entry in each_entry(state, branch[-1]) if branch else ():
+            entries.append(entry)
+            if len(entries) % MADE_AT_ONCE == 0:
+                await asyncio.sleep(0)  # keys come first
         self._place = Place(state, branch, with_commands(entries, state), calls)
         return self._place
 
@@ -99,7 +106,7 @@ class SearchReading:
     def _tell_progress(self, progress: IndexProgress) -> None:
         if progress.total >= SHOWN_FROM:
             done = f"{progress.done:,} of {counted(progress.total, 'session')}"
-            self._search.show_count(f"reading {done}")
+            self._search.show_count(f"Reading {done}")
 
     async def _look_for(self, text: str, *, is_new: bool) -> None:
         self.query = query = parse_query(text, typing=True)
@@ -142,7 +149,7 @@ class SearchReading:
         try:
             place = await self.place(hit)
         except OllmError as error:
-            preview.show_problem(f"{error.message}\n{error.hint}".strip())
+            preview.show_problem(error.lines)
             return
         preview.show(hit, place, self.words)
 

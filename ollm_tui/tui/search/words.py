@@ -17,13 +17,12 @@ from ollm_tui.services.search.query import FILTER_EXAMPLES
 # The search screen
 
 TEACHES = (
-    "Type words or a question to find what was said in any session. Exact words come first, then "
-    'other forms of them. "quotes" find a phrase, -word leaves messages out. '
-    f"These narrow a search: {FILTER_EXAMPLES}. Tab goes to them, Ctrl+S to searches you keep."
+    "Type words or a question to search all sessions. Exact words rank first, then "
+    'other forms of them. "Quotes" match a phrase, -word excludes. '
+    f"Filters: {FILTER_EXAMPLES}. Tab goes to the filters, Ctrl+S to saved searches."
 )
 NOTHING = (
-    "No message is like that. Fewer letters or fewer words find more; Backspace on the timeline "
-    "and Space on a facet take a filter out."
+    "No matches. Use fewer words or remove a filter: Backspace on the timeline, Space on a filter."
 )
 SPEAKERS: dict[Role, str] = {
     "user": "you",
@@ -34,7 +33,7 @@ SPEAKERS: dict[Role, str] = {
 ELSEWHERE = "other branch"
 REASONS: dict[Why, str] = {"words": "words", "meaning": "meaning", "both": "words and meaning"}
 SENT_WHAT = (
-    "Every message is sent there once, and each search. Without it, words are searched here."
+    "Each message is sent there once, and so is every search. If not, only words are searched."
 )
 ROLE_FACETS = (("user", "you"), ("assistant", "model"), ("tool", "tools"))
 FLAG_FACETS = (
@@ -45,19 +44,17 @@ FLAG_FACETS = (
 
 # What is done with a hit, and what comes of it
 
-BUSY = "another window has that session open: f forks it from there instead"
-EXPORT = "Export the conversation with this message to\nThe ending says the form: .md, .html, .json"
-GONE = "that message is no longer in its session"
+BUSY = "Open in another window · f forks it from there"
+EXPORT = "Export this conversation to\nThe extension sets the format: .md, .html or .json"
+GONE = "That message no longer exists"
 
 # Pickers
 
 RECALL_TITLE = "Recall from earlier sessions"
-FILES_TITLE = "Recall from the files of this project"
-RECALL_KEYS = "Tab mark several   Enter take   Up Down move   Esc close"
-NO_SAVED_SEARCHES = (
-    "No saved searches yet. Type words in the search, then Ctrl+S and Enter keep them."
-)
-SAVED_SEARCH_KEYS = "Enter take it, or keep the new one   Ctrl+D delete   Esc close"
+FILES_TITLE = "Recall from this project's files"
+RECALL_KEYS = "Enter attach   Tab mark   Up Down move   Esc close"
+NO_SAVED_SEARCHES = "No saved searches yet. Type a search, then Ctrl+S and Enter save it."
+SAVED_SEARCH_KEYS = "Enter use or save   Ctrl+D delete   Esc close"
 
 # Answers from the history
 
@@ -65,16 +62,18 @@ ASKED = (
     "{words}\n\nAnswer only from the numbered passages below, and name those you use like [1]. "
     "If they do not answer it, say so."
 )
-SOURCES_TITLE = "Where the passages are from"
-SOURCES_KEYS = "Enter open there   Up Down move   Esc close"
-NO_SOURCES = "no passages were sent in this session"
+SOURCES_TITLE = "Sources"
+SOURCES_KEYS = "Enter open   Up Down move   Esc close"
+NO_SOURCES = "No sources in this session"
 
 # The activity screen
 
-NO_ACTIVITY = "Nothing was said yet. Every message you send is a mark in this calendar."
-CACHES = "Caches of the servers"
+NO_ACTIVITY = "No messages yet. Every message you send shows here."
+CACHES = "Prompt caches"
+WINS = "won {} of {}"
+"""How often the user voted for a model, and how often it was compared."""
 ACTIVITY_KEYS = (
-    ("activity.open", "what was said that day"),
+    ("activity.open", "messages of that day"),
     ("activity.day_before", "Down day"),
     ("activity.week_before", "Right week"),
     ("activity.back", "PgDn four weeks"),
@@ -92,9 +91,9 @@ def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str
     """
     other = "by time" if order == "relevance" else "by relevance"
     return (
-        ("hits.open_found", "open there"),
-        ("hits.open", "open there"),
-        ("hits.open_here", "open there"),
+        ("hits.open_found", "open"),
+        ("hits.open", "open"),
+        ("hits.open_here", "open"),
         ("hits.fork", "fork"),
         ("hits.restore", "restore"),
         ("hits.quote", "quote into prompt"),
@@ -102,29 +101,29 @@ def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str
         ("hits.export", "export"),
         ("hits.ask", "ask the model"),
         ("hits.place", "next place"),
-        ("hits.narrow", "narrow to this"),
+        ("hits.narrow", "only this range"),
         ("hits.widen", "all times"),
-        ("hits.toggle", "use or not"),
+        ("hits.toggle", "toggle"),
         ("hits.earlier", "Right move"),
         ("hits.facet_left", "Right move"),
-        ("hits.list", "list: fork, restore, quote, copy"),
-        ("hits.next", "next hit"),
+        ("hits.list", "list (fork, restore, quote, copy)"),
+        ("hits.next", "next match"),
         ("hits.next_part", part),
         ("hits.order", other),
         ("hits.saved", "saved searches"),
-        ("hits.whole", "back to the list" if is_whole else "whole screen"),
+        ("hits.whole", "back to the list" if is_whole else "full screen"),
         ("hits.back", "back"),
     )
 
 
 def send_question(host: str) -> str:
     """Return the question whether a machine may get what was said."""
-    return f"Send everything that was said to {visible(host)} to find by meaning?"
+    return f"Send all messages to {visible(host)} to search by meaning?"
 
 
 def leave_question(host: str, count: int) -> str:
     """Return the question whether a machine may get passages of earlier sessions."""
-    return f"Send {counted(count, 'passage')} of earlier sessions to {visible(host)}?"
+    return f"Send {counted(count, 'passage')} from earlier sessions to {visible(host)}?"
 
 
 def numbered(number: int, title: str, timestamp: str, text: str) -> str:
@@ -153,15 +152,47 @@ def moment_words(timestamp: str, now: datetime) -> str:
 
 def totals(overview: Overview, took: str) -> str:
     """Return how much was found, in how many sessions, and how fast."""
-    found = f"{counted(overview.total, 'hit')} in {counted(overview.sessions, 'session')}"
+    found = (
+        f"{counted(overview.total, 'match', 'matches')} in {counted(overview.sessions, 'session')}"
+    )
     return " · ".join(_said((found, took)))
 
 
 def count_so_far(results: Results, took: str) -> str:
     """Return how many hits there are, with + if that is not all, and how fast they came."""
     more = "+" * results.at_least
-    return " · ".join(_said((f"{results.total:,}{more} hits", took)))
+    return " · ".join(_said((f"{results.total:,}{more} matches", took)))
 
 
 def _said(words: Iterable[str]) -> list[str]:
     return [word for word in words if word]
+
+
+# Said in commands
+
+RECALL_WHAT = "Recall what?"
+RECALL_USAGE = "/recall WORDS searches earlier sessions"
+NO_MATCHES_ELSEWHERE = "No matches in other sessions"
+TRY_OTHER_WORDS = "try other words"
+RECALL_FILES_USAGE = "/recall --files WORDS searches this project's files"
+NO_MATCHES_IN_FILES = "No matches in this project's files"
+
+# Said in history_answers
+
+ASK_WHAT = "Ask what?"
+ASK_USAGE = "/ask QUESTION answers from earlier sessions"
+
+# Said in hit_actions
+
+ATTACHED = "Attached to your next message"
+NOTHING_BEFORE_THAT_MESSAGE = "Nothing before that message"
+OPEN_INSTEAD = "Enter opens the session there"
+
+# Said in screen
+
+SEARCH_ALL_SESSIONS = "Search all sessions"
+SEARCH_SAVED = "Saved · Ctrl+S lists saved searches"
+
+# Said in search_reading
+
+SEARCH_AGAIN = "search again"

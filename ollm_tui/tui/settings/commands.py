@@ -27,7 +27,6 @@ def settings(chat: ChatPort, _argument: str) -> None:
         ui = chat.app.loaded.settings.ui
         chat.app.use_theme(ui.theme)
         chat.transcript.restyle(chat.app.transcript_styles)
-        chat.transcript.show_details = ui.timestamps
 
     chat.ask(SettingsScreen(load, apply, os.environ, chat.app.further_themes))
 
@@ -66,7 +65,7 @@ async def _keep_theme(chat: ChatPort, name: str) -> None:
     file = chat.app.loaded.locations.user_config
     await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
     read_again(chat)
-    chat.tell(f"theme {name}, also from the next start on")
+    chat.tell(f"Theme {name}, saved")
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -29,13 +29,14 @@ from ollm_tui.tui.settings.setting_entries import (
     shown_briefly,
 )
 from ollm_tui.tui.settings.theme_picker import ThemePicker
+from ollm_tui.tui.settings.words import FIND_PLACEHOLDER
 
-LIVE = frozenset({"ui.theme", "ui.density", "ui.timestamps"})
+LIVE = frozenset({"ui.theme", "ui.density", "ui.timestamps", "ui.textWidth", "ui.textAlign"})
 """Keys that apply at once; the caller sees to that."""
 OFFERED = frozenset({"context.window"})
 """Keys that the caller offers to use for the open session too."""
-KEYS = "Enter change   Del default   / find   Esc close"
-FIND_KEYS = "Up Down move   Enter to the list   Esc show all"
+KEYS = "Enter change   Del reset   / find   Esc close"
+FIND_KEYS = "Up Down move   Enter list   Esc show all"
 CHANGED = "*"
 """The mark of keys that are not at their default."""
 
@@ -50,11 +51,13 @@ class SettingsScreen(Screen[None]):
     AUTO_FOCUS = "ChoiceList"
     CSS_PATH = "screen.tcss"
     BINDINGS = [
-        Binding("escape", "back", "Close", id="settings.close", tooltip="Show all, then close"),
-        Binding("slash", "find", "Find", id="settings.find", tooltip="Find a setting by words"),
-        Binding("delete,d", "reset", "Default", id="settings.reset", tooltip="Back to the default"),
-        Binding("up", "move(-1)", "Up", id="settings.up", tooltip="One line up", show=False),
-        Binding("down", "move(1)", "Down", id="settings.down", tooltip="One line down", show=False),
+        Binding(
+            "escape", "back", "Close", id="settings.close", tooltip="Clear the filter, or close"
+        ),
+        Binding("slash", "find", "Find", id="settings.find", tooltip="Filter settings"),
+        Binding("delete,d", "reset", "Default", id="settings.reset", tooltip="Reset to default"),
+        Binding("up", "move(-1)", "Up", id="settings.up", tooltip="Previous line", show=False),
+        Binding("down", "move(1)", "Down", id="settings.down", tooltip="Next line", show=False),
     ]
 
     app: App[Any]
@@ -78,9 +81,9 @@ class SettingsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out the title, the find line, the list, what a key means, and the hints."""
         title = Content.styled("Settings", "bold $primary")
-        about = f"   {visible(str(self._file))}   {CHANGED} is not the default"
+        about = f"   {visible(str(self._file))}   {CHANGED} changed"
         yield Static(Content.assemble(title, (about, "$text-muted")), id="title")
-        yield LineInput(placeholder="Type to find a setting")
+        yield LineInput(placeholder=FIND_PLACEHOLDER)
         yield ChoiceList(unicode=not self.app.has_class("-ascii"))
         yield Static(id="meaning")
         yield Static(id="said")
@@ -137,7 +140,7 @@ class SettingsScreen(Screen[None]):
             return
         entry = self._entries[highlighted.key]
         if entry.source is None:
-            self._say(f"{entry.key} is at its default")
+            self._say(f"{entry.key} is already the default")
         elif refusal := self._refusal(entry):
             self._say(refusal)
         else:
@@ -188,21 +191,21 @@ class SettingsScreen(Screen[None]):
         try:
             write()
         except OllmError as error:
-            self._say(f"{error.message}; {error.hint}")
+            self._say(error.line)
             return
         self._loaded = self._load()
         self._show()
         if entry.key in LIVE | OFFERED:
             self._applied(entry.key)
-        when = "" if entry.key in LIVE else ", counts from the next start"
+        when = "" if entry.key in LIVE else ", applies at the next start"
         self._say(f"saved{when}")
 
     def _refusal(self, entry: SettingEntry) -> str:
         """Return why a key cannot be changed here; empty if it can."""
         if not entry.is_ours and entry.source:
-            return f"{visible(entry.source.place)} decides; change it there"
+            return f"Set by {visible(entry.source.place)}; change it there"
         if entry.only_in_file:
-            return f"lists and tables are changed with an editor in {visible(str(self._file))}"
+            return f"Lists and tables: edit {visible(str(self._file))}"
         return ""
 
     # Showing

@@ -82,7 +82,7 @@ class SettingEntry(NamedTuple):
     def origin(self) -> str:
         """Return the default and where the value comes from, in words."""
         if self.only_in_file and is_table(self.path):
-            return "none by default"
+            return "no default"
         usual = f"default {shown(default(self.path))}"
         return usual if self.source is None else f"{usual}, set in {visible(self.source.place)}"
 

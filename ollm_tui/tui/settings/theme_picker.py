@@ -9,6 +9,7 @@ from textual.theme import Theme
 from ollm_tui.core.errors import OllmError
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.settings.words import THEME_KEYS
 from ollm_tui.tui.terminal.abilities import AUTOMATIC, choose_theme
 from ollm_tui.tui.themes import load_theme, theme_names
 
@@ -24,12 +25,12 @@ class ThemePicker(Picker):
         further = self._further = further or {}
         self._former = ""
         names = (*theme_names(), *further)
-        choices = [Choice(AUTOMATIC, AUTOMATIC, "like the terminal"), *map(self._choice, names)]
+        choices = [Choice(AUTOMATIC, AUTOMATIC, "follows the terminal"), *map(self._choice, names)]
         super().__init__(
             "Theme",
             [one._replace(mark="✓" if one.key == current else "") for one in choices],
             highlight=current,
-            keys="Enter keep   Up Down look   Esc undo",
+            keys=THEME_KEYS,
             watcher=self._preview,
         )
 
@@ -48,7 +49,7 @@ class ThemePicker(Picker):
         try:
             theme = self._load(choose_theme(choice.key, self._environ))
         except OllmError as error:
-            self.say(f"{error.message}; {error.hint}")
+            self.say(error.line)
             return
         self.say("")
         self._use(theme)
@@ -65,5 +66,5 @@ class ThemePicker(Picker):
         try:
             theme = self._load(name)
         except OllmError:
-            return Choice(name, name, "cannot be read")
+            return Choice(name, name, "unreadable")
         return Choice(name, name, "dark" if theme.dark else "light")

@@ -13,7 +13,16 @@ from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.context.context_entries import cost_of
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
-from ollm_tui.tui.tasks.words import MARKS, NO_SECTION, NO_TASKS, TITLE, pinned, progress
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
+from ollm_tui.tui.tasks.words import (
+    MARKS,
+    NO_SECTION,
+    NO_TASKS,
+    TASK_REMOVED,
+    TITLE,
+    pinned,
+    progress,
+)
 
 
 async def choose(chat: ChatPort, argument: str) -> None:
@@ -23,7 +32,7 @@ async def choose(chat: ChatPort, argument: str) -> None:
         _check_free(chat)
         await chat.app.workspace.task.unpin(chat.conversation.notes)
         chat.lines.show_facts()
-        chat.tell("the session is about no task any more")
+        chat.tell(TASK_REMOVED)
     elif word and word != "list":
         await _pin(chat, word)
     else:
@@ -82,7 +91,7 @@ def _choices(board: TaskBoard, now: str) -> Iterator[Choice]:
 
 def _check_free(chat: ChatPort) -> None:
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
 
 
 ACTIONS: Mapping[str, Action] = {"task.choose": choose}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TITLE = "Tasks"
-NO_TASKS = "There are no tasks here."
+NO_TASKS = "No tasks in this project."
 NO_SECTION = "No section"
 MARKS: Mapping[str, str] = {
     "completed": "✓",
@@ -28,4 +28,9 @@ def progress(done: int, count: int) -> str:
 
 def pinned(title: str, tokens: str) -> str:
     """Say that a task is in every prompt now."""
-    return f"{title} is in every prompt now: {tokens} tokens; /task off takes it out"
+    return f"Task {title} added to every prompt: {tokens} tokens · /task off removes it"
+
+
+# Said in commands
+
+TASK_REMOVED = "Task removed"

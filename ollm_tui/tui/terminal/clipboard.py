@@ -32,7 +32,7 @@ async def copy(app: App[Any], text: str) -> str:
             return where
     # An escape sequence: no answer says whether the terminal obeyed it.
     app.copy_to_clipboard(text)
-    return "sent to the terminal's clipboard, if it allows that"
+    return "sent to the terminal's clipboard"
 
 
 def _tools(environ: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
@@ -47,7 +47,7 @@ def _tools(environ: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
         tools.append((("xsel", "--clipboard", "--input"), "copied"))
     if environ.get("TMUX"):
         # -w hands it on to the outer terminal as well, where tmux is allowed to.
-        tools.append((("tmux", "load-buffer", "-w", "-"), "copied to tmux: prefix ] pastes"))
+        tools.append((("tmux", "load-buffer", "-w", "-"), "copied to tmux · prefix ] pastes"))
     return tools
 
 

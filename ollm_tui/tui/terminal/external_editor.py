@@ -20,7 +20,7 @@ from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean
 
 FALL_BACKS = ("nano", "vim", "vi")
-HINT = "set $VISUAL or $EDITOR to your editor; the prompt is as it was"
+HINT = "set $VISUAL or $EDITOR; the prompt is unchanged"
 
 
 async def edit_outside(app: App[Any], text: str) -> str:
@@ -39,7 +39,7 @@ async def edit_outside(app: App[Any], text: str) -> str:
                 # Textual does not resume after an exception in here.
                 problem = await _run(app, [*command, str(file)])
         except SuspendNotSupported as error:
-            raise OllmError("the editor needs a terminal of its own", "") from error
+            raise OllmError("the editor needs its own terminal", "") from error
         if problem:
             raise OllmError(f"{command[0]} {problem}", HINT)
         return _read(file, text)
@@ -54,13 +54,13 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
         try:
             command = shlex.split(environ.get(name, ""))
         except ValueError as error:
-            raise UsageError(f"${name} cannot be understood: {error}", HINT) from error
+            raise UsageError(f"cannot parse ${name}: {error}", HINT) from error
         if command:
             return command
     for name in FALL_BACKS:
         if shutil.which(name, path=environ.get("PATH")):
             return [name]
-    raise UsageError("no editor was found", HINT)
+    raise UsageError("no editor found", HINT)
 
 
 async def _run(app: App[Any], command: Sequence[str]) -> str:
@@ -100,6 +100,6 @@ def _read(file: Path, before: str) -> str:
     try:
         text = clean(file.read_bytes().decode("utf-8", "replace"))
     except OSError as error:
-        raise OllmError(f"the editor left nothing to read: {error.strerror}", HINT) from error
+        raise OllmError(f"the editor left no file to read: {error.strerror}", HINT) from error
     # Editors end the last line, which is not meant as a part of the message.
     return text if before.endswith("\n") else text.removesuffix("\n")

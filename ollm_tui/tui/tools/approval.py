@@ -75,18 +75,23 @@ class Approval(QuestionBlock):
     }
     """
     BINDINGS = [
-        answer_key("approval", "y", "yes", "Yes", "Do it, this once"),
-        answer_key("approval", "n", "no", "No", "Do not do it"),
-        answer_key("approval", "N", "why", "No, and why", "Do not do it, and tell the model why"),
-        answer_key("approval", "a", "always", "Always", "Do it, and do not ask in this session"),
-        answer_key("approval", "A", "project", "In this project", "The same in this project"),
-        answer_key("approval", "d", "never", "Never", "Refuse it, and do not ask again"),
-        answer_key("approval", "D", "forbid", "Never here", "Refuse it in this project for good"),
-        answer_key("approval", "v", "view", "View", "See all of it on the whole screen"),
-        Binding("down,j", "read(1)", "Down", id="approval.down", tooltip="A line down", show=False),
-        Binding("up,k", "read(-1)", "Up", id="approval.up", tooltip="A line up", show=False),
+        answer_key("approval", "y", "yes", "Yes", "Allow once"),
+        answer_key("approval", "n", "no", "No", "Deny"),
+        answer_key("approval", "N", "why", "No, and say why", "Deny, and tell the model why"),
+        answer_key("approval", "a", "always", "Always", "Allow for this session"),
+        answer_key("approval", "A", "project", "Always in project", "Allow for this project"),
+        answer_key("approval", "d", "never", "Never", "Deny for this session"),
+        answer_key("approval", "D", "forbid", "Never in project", "Deny for this project"),
+        answer_key("approval", "v", "view", "View", "View full screen"),
+        Binding("down,j", "read(1)", "Down", id="approval.down", tooltip="Scroll down", show=False),
+        Binding("up,k", "read(-1)", "Up", id="approval.up", tooltip="Scroll up", show=False),
         Binding(
-            "space", "read(0)", "Read on", id="approval.page", tooltip="Read a page on", show=False
+            "space",
+            "read(0)",
+            "Scroll",
+            id="approval.page",
+            tooltip="Scroll a page down",
+            show=False,
         ),
         leave_words("approval"),
     ]
@@ -143,16 +148,16 @@ class Approval(QuestionBlock):
         if self.request is None:
             return ()
         key = self.key
-        always = (f"{key('always')} always in this session", f"{key('project')} in this project")
-        never = (f"{key('never')} never", f"{key('forbid')} in this project")
-        read_first = f"{key('page')} reads on, {key('yes')} works at its end"
+        always = (f"{key('always')} always (session)", f"{key('project')} always (project)")
+        never = (f"{key('never')} never (session)", f"{key('forbid')} never (project)")
+        read_first = f"{key('page')} scroll ({key('yes')} works at the end)"
         return (
             f"{key('yes')} yes" if self.has_been_read else read_first,
             f"{key('no')} no",
             f"{key('why')} no, and say why",
             *(always if self._can_allow_for_good and self.has_been_read else ()),
             *(never if self._can_refuse_for_good else ()),
-            f"{key('view')} view whole",
+            f"{key('view')} view full screen",
         )
 
     def takes(self, answer: str) -> bool:

@@ -19,18 +19,29 @@ from ollm_tui.core.tool import APPROVAL_MODES, Decision
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.diff_lines import DiffLines, TonedLine, exact_lines
 from ollm_tui.tui.kit.reading_screen import ReadingScreen
+from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, block_title
 from ollm_tui.tui.tools.approval import Approval
 from ollm_tui.tui.tools.loop_bar import LoopBar
 from ollm_tui.tui.tools.tool_display import ToolDisplay, display_of
 from ollm_tui.tui.tools.words import (
     MODES,
+    NO_APPROVAL_PENDING,
     NO_GRANTS,
     NO_SANDBOX,
+    NO_TOOL_CALL_HERE,
     NO_TOOLS,
     PAGE_KEYS,
     SAY_WHY,
+    SELECT_ANOTHER,
     TELL,
+    TOOL_OUTPUT,
+    TOOL_USAGE,
+    TOOLS_AND_PERMISSIONS,
+    TOOLS_USAGE,
+    WHEN_THE_MODEL_ASKS,
+    WHICH_TOOL,
+    WHICH_TOOL_USAGE,
 )
 
 if TYPE_CHECKING:
@@ -52,15 +63,19 @@ class ToolPage(ReadingScreen):
     }
     """
     BINDINGS = [
-        Binding("escape,q,v", "close", "Close", id="toolpage.close", tooltip="Close the page"),
-        Binding("j,down", "scroll(1)", "Down", id="toolpage.down", tooltip="A line down"),
-        Binding("k,up", "scroll(-1)", "Up", id="toolpage.up", tooltip="A line up"),
+        Binding("escape,q,v", "close", "Close", id="toolpage.close", tooltip="Close"),
+        Binding("j,down", "scroll(1)", "Down", id="toolpage.down", tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "Up", id="toolpage.up", tooltip="Scroll up"),
         Binding(
-            "pagedown,space", "page(1)", "Page down", id="toolpage.page_down", tooltip="A page on"
+            "pagedown,space",
+            "page(1)",
+            "Page down",
+            id="toolpage.page_down",
+            tooltip="Scroll a page down",
         ),
-        Binding("pageup", "page(-1)", "Page up", id="toolpage.page_up", tooltip="A page back"),
-        Binding("g,home", "edge(0)", "Top", id="toolpage.top", tooltip="To the top"),
-        Binding("G,end", "edge(1)", "End", id="toolpage.end", tooltip="To the end"),
+        Binding("pageup", "page(-1)", "Page up", id="toolpage.page_up", tooltip="Scroll a page up"),
+        Binding("g,home", "edge(0)", "Top", id="toolpage.top", tooltip="Go to the top"),
+        Binding("G,end", "edge(1)", "End", id="toolpage.end", tooltip="Go to the bottom"),
     ]
 
     def __init__(self, title: str, lines: Sequence[TonedLine], keys: str = PAGE_KEYS) -> None:
@@ -83,14 +98,14 @@ class ToolPage(ReadingScreen):
 
 def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
     """Return the lines about everything that decides what happens unasked."""
-    lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
+    lines = list(_section("Approval mode", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
     lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
-    lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
-    lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
+    lines += [*_section("Sandbox", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
+    lines += [*_section("Tools", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
     said = [line for grant in grants for line in _grant_words(grant)]
-    lines += _section("What you said for good", *(said or (NO_GRANTS,)))
+    lines += _section("Permissions", *(said or (NO_GRANTS,)))
     if grants:
-        lines.append(TonedLine("  /tools clear forgets all of it", "quiet"))
+        lines.append(TonedLine("  /tools clear removes them all", "quiet"))
     return lines
 
 
@@ -137,7 +152,7 @@ def answer(chat: ChatPort, argument: str) -> None:
     word, _, words = argument.partition(" ")
     match asking:
         case None:
-            raise UsageError("nothing is asked now", "the model asks before it changes something")
+            raise UsageError(NO_APPROVAL_PENDING, WHEN_THE_MODEL_ASKS)
         case _ if not word:
             asking.focus()
         case Approval() if word in TO_APPROVALS:
@@ -146,9 +161,7 @@ def answer(chat: ChatPort, argument: str) -> None:
             _answer_loop(view, asking, word, words.strip())
         case _:
             known = TO_LOOPS if isinstance(asking, LoopBar) else TO_APPROVALS
-            raise UsageError(
-                f"{visible(word)} is no answer to that", f"there are: {', '.join(known)}"
-            )
+            raise UsageError(f"Not an answer here: {visible(word)}", f"one of {', '.join(known)}")
 
 
 def mode(chat: ChatPort, argument: str) -> None:
@@ -156,9 +169,7 @@ def mode(chat: ChatPort, argument: str) -> None:
     tools = chat.conversation.tools
     name = argument.strip()
     if name and name not in APPROVAL_MODES:
-        raise UsageError(
-            f"there is no mode {visible(name)}", f"there are: {', '.join(APPROVAL_MODES)}"
-        )
+        raise UsageError(f"No approval mode {visible(name)}", f"one of {', '.join(APPROVAL_MODES)}")
     if name:
         tools.approval_mode = name
     else:
@@ -172,12 +183,12 @@ async def permissions(chat: ChatPort, argument: str) -> None:
     tools = chat.conversation.tools
     if argument.strip() == "clear":
         count = await tools.clear_grants()
-        chat.tell(f"{counted(count, 'answer')} forgotten; it is asked again")
+        chat.tell(f"{counted(count, 'permission')} removed")
     elif argument:
-        raise UsageError(f"/tools knows no {visible(argument)}", "clear, or nothing")
+        raise UsageError(f"Unknown option /tools {visible(argument)}", TOOLS_USAGE)
     else:
         lines = permission_lines(tools, await tools.grants())
-        chat.ask(ToolPage("Tools and what they may do", lines))
+        chat.ask(ToolPage(TOOLS_AND_PERMISSIONS, lines))
 
 
 async def switch(chat: ChatPort, argument: str) -> None:
@@ -185,11 +196,11 @@ async def switch(chat: ChatPort, argument: str) -> None:
     name, _, word = argument.partition(" ")
     tools = chat.conversation.tools
     if not name:
-        raise UsageError("which tool?", "/tool exec off; /tools shows all")
+        raise UsageError(WHICH_TOOL, WHICH_TOOL_USAGE)
     if word.strip() not in ("", "on", "off"):
-        raise UsageError(f"{visible(word.strip())} is neither on nor off", "/tool exec off")
+        raise UsageError(f"{visible(word.strip())} is neither on nor off", TOOL_USAGE)
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
+        raise UsageError(STILL_ANSWERING, STOP_FIRST)
     on = word.strip() == "on" if word.strip() else name not in tools.offered
     await tools.switch(name, on=on)
     chat.lines.show_facts()
@@ -204,9 +215,9 @@ def output(chat: ChatPort, _argument: str) -> None:
         calls = [fold.block for fold in folds if isinstance(fold, ToolFold)]
         if calls:
             lines = list(output_lines(calls, chat.conversation.tools.whole_output))
-            chat.ask(ToolPage("What the tools answered", lines))
+            chat.ask(ToolPage(TOOL_OUTPUT, lines))
             return
-    raise UsageError("no tool was called here", "the model asks for them")
+    raise UsageError(NO_TOOL_CALL_HERE, SELECT_ANOTHER)
 
 
 def _answer_request(
@@ -217,8 +228,12 @@ def _answer_request(
     elif word == "why":
         approval.ask_for_words("no", "", SAY_WHY)
     elif not approval.takes(word):
-        read = "read it to its end first" if not approval.has_been_read else "it asks every time"
-        raise UsageError(f"{visible(word)} does not work here", read)
+        read = (
+            "scroll to the end first"
+            if not approval.has_been_read
+            else "dangerous calls always ask"
+        )
+        raise UsageError(f"Not available here: {visible(word)}", read)
     elif word == "no":
         view.decide(approval, Decision("no", words=clean(words)))
     else:
@@ -236,7 +251,7 @@ def _view(chat: ChatPort, approval: Approval) -> None:
     request = approval.request
     if request is None:
         return
-    page = ToolPage(f"wants to {request.action.title}", request.lines)
+    page = ToolPage(f"Wants to {request.action.title}", request.lines)
 
     def note_read(_: None) -> None:
         if page.end_was_seen and approval.request is request:

@@ -21,11 +21,11 @@ class LoopBar(QuestionBlock):
     LoopBar { border-left: heavy $warning; & #loop-found { height: auto; max-height: 4; } }
     """
     BINDINGS = [
-        answer_key("loop", "s", "stop", "Stop", "End the turn"),
-        answer_key("loop", "o", "once", "Once more", "Let it go on, and ask the next time"),
-        answer_key("loop", "a", "allow", "Allow this", "Do not ask about this in this session"),
-        answer_key("loop", "t", "tell", "Tell the model", "Say something to it and let it go on"),
-        answer_key("loop", "b", "back", "Go back", "Back to the snapshot before it"),
+        answer_key("loop", "s", "stop", "Stop", "Stop the turn"),
+        answer_key("loop", "o", "once", "Once more", "Continue once; ask again next time"),
+        answer_key("loop", "a", "allow", "Allow this", "Allow for this session"),
+        answer_key("loop", "t", "tell", "Tell the model", "Send the model a note and continue"),
+        answer_key("loop", "b", "back", "Rewind", "Restore the snapshot before it"),
         leave_words("loop"),
     ]
 
@@ -52,7 +52,7 @@ class LoopBar(QuestionBlock):
     def answers(self) -> tuple[str, ...]:
         """Return hints. Back leads to the snapshot, or to the question if nothing was changed."""
         tool = visible(self.found.tool or "this") if self.found else "this"
-        back = "back to ◆ before it" if self.snapshot else "back to your question"
+        back = "rewind to ◆ before it" if self.snapshot else "rewind to your question"
         return (
             f"{self.key('stop')} stop",
             f"{self.key('once')} once more",

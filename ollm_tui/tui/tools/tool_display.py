@@ -39,7 +39,11 @@ from ollm_tui.tui.stream.entries.tool_entries import (
 )
 from ollm_tui.tui.tools.approval import Approval, Request
 from ollm_tui.tui.tools.loop_bar import LoopBar
-from ollm_tui.tui.tools.words import NOT_HELD
+from ollm_tui.tui.tools.words import (
+    MODEL_READS,
+    NOT_HELD,
+    PAUSED,
+)
 
 if TYPE_CHECKING:
     from ollm_tui.tui.chat.port import ChatPort
@@ -102,6 +106,14 @@ class ToolDisplay:
             case _:
                 assert_never(event)
 
+    def leave(self) -> None:
+        """Draw nothing any more, and take questions off the screen: another conversation is shown
+        from now on. They wait for their answers."""
+        self._stop_timers()
+        self._asking = None
+        for block in self._chat.screen.query(QuestionBlock):
+            self._close(block)
+
     def _end(self) -> None:
         """End the turn: nothing runs any more, and no question waits."""
         self._running.clear()
@@ -149,7 +161,7 @@ class ToolDisplay:
         held = NOT_HELD if event.action.is_outside else tools.sandbox_words
         request = Request(call_id, event.call.name, event.action, event.verdict, place, held)
         self._show(Approval, lambda approval: approval.ask(request))
-        waits = f"{event.call.name} waits for your answer"
+        waits = f"{event.call.name} is waiting for your answer"
         self._chat.lines.show_doing(waits)
         self._chat.app.call_user(waits)
 
@@ -239,7 +251,7 @@ class ToolDisplay:
         if found := self._shown(call_id, event.message_id):
             reply, block = found
             self._put(reply, block.finished(event.result, event.summary, seconds))
-        self._chat.lines.show_doing("the model reads the answer")
+        self._chat.lines.show_doing(MODEL_READS)
 
     def _stop_timers(self) -> None:
         for timer in (self._ticking, self._drawing):
@@ -252,7 +264,7 @@ class ToolDisplay:
     def _pause(self, event: LoopPaused) -> None:
         found, snapshot = event.found, event.snapshot
         self._show(LoopBar, lambda bar: bar.ask(found, snapshot))
-        self._chat.lines.show_doing("paused: the model repeats itself")
+        self._chat.lines.show_doing(PAUSED)
 
     def _go_on(self, found: LoopFound, answer: LoopAnswer) -> None:
         for bar in self._chat.screen.query(LoopBar):
@@ -271,7 +283,7 @@ class ToolDisplay:
     async def _go_back(self, point: Point) -> None:
         chat = self._chat
         # The turn has told of its end, but the chat is busy until its worker is done.
-        running = [worker for worker in chat.screen.workers if worker.group == "turn"]
+        running = [worker for worker in chat.screen.workers if worker.group == chat.work_group]
         await chat.screen.workers.wait_for_complete(running)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         # Imported late: most conversations never go back.
         from ollm_tui.tui.chat.chat_points import ChatPoints

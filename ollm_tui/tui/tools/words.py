@@ -9,25 +9,25 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import ApprovalMode
 
 MODES: Mapping[ApprovalMode, str] = {
-    "ask": "you are asked before every change",
-    "auto-edit": "files are changed unasked, commands ask",
-    "auto": "commands run unasked too, what is dangerous asks",
+    "ask": "confirm every change",
+    "auto-edit": "edit files freely, confirm commands",
+    "auto": "confirm only dangerous calls",
 }
 APPLIES_TO = "Always/never apply to {}"
-SAY_WHY = "what the model should know, or do instead"
+SAY_WHY = "Tell the model what to do instead"
 TELL = "That is always the same. Try something else, or answer with what you know."
 """What the model is told where it repeats itself; the user may change it before it is sent."""
-NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"
-NO_SANDBOX = "known when the first message is sent"
-NO_GRANTS = "nothing yet: a and d answer a question for good"
-PAGE_KEYS = "j k Space g G read   Esc close"
+NO_TOOLS = "none (model without tools, or no message sent yet)"
+NO_SANDBOX = "known after the first message"
+NO_GRANTS = "none yet: a and d in an approval save one"
+PAGE_KEYS = "j k Space g G scroll   Esc close"
 WIDE = 100
 """Columns from which on mode and sandbox have room beside the title."""
 NARROW = 60
 """Columns up to which there is room only for what is not as it should be."""
 NOT_HELD = "not sandboxed"
 """What is said of a call that a server, an extension or another program does."""
-HOLDS_WELL = "⛨"
+HOLDS_WELL = "✓"
 """The words of a sandbox that holds everything begin with this."""
 
 
@@ -65,3 +65,22 @@ def brakes(tools: Brakes, width: int) -> str:
         holds_well = sandbox.startswith(HOLDS_WELL)
         sandbox = "" if holds_well and width <= NARROW else sandbox.partition(":")[0]
     return "   ".join(fact for fact in (mode, sandbox) if fact)
+
+
+# Said in commands
+
+NO_TOOL_CALL_HERE = "No tool call here"
+SELECT_ANOTHER = "select a message with one"
+WHICH_TOOL = "Which tool?"
+WHICH_TOOL_USAGE = "/tool exec off; /tools lists all"
+TOOL_USAGE = "/tool exec off"
+NO_APPROVAL_PENDING = "No approval pending"
+WHEN_THE_MODEL_ASKS = "the model asks before it changes something"
+TOOLS_USAGE = "/tools or /tools clear"
+TOOLS_AND_PERMISSIONS = "Tools and permissions"
+TOOL_OUTPUT = "Tool output"
+
+# Said in tool_display
+
+MODEL_READS = "the model is reading the answer"
+PAUSED = "paused: the model is repeating itself"

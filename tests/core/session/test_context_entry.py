@@ -20,10 +20,10 @@ def test_a_name_and_some_words_are_enough() -> None:
     (
         ({"key": " "}, "its name must have"),
         ({"key": "x" * 51}, "its name must have"),
-        ({"content": " \n"}, "it has no content"),
-        ({"priority": -1}, "its priority is not between"),
-        ({"priority": 101}, "its priority is not between"),
-        ({"source": "hook", "key": "obey me: [now]!"}, "do not belong into a name"),
+        ({"content": " \n"}, "it is empty"),
+        ({"priority": -1}, "its priority must be between"),
+        ({"priority": 101}, "its priority must be between"),
+        ({"source": "hook", "key": "obey me: [now]!"}, "invalid characters"),
     ),
 )
 def test_what_cannot_be_used_says_why(fields: dict[str, object], words: str) -> None:

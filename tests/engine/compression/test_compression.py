@@ -195,18 +195,18 @@ async def test_after_an_undo_it_is_compressed_when_full_and_the_words_say_so(
     await conversation.close()
     conversation = await garden(open_workspace)
     conversation.on_overflow = "compress"
-    assert conversation.context().words.startswith("is compressed before")
+    assert conversation.context().words.startswith("compresses before")
     result(await collected(conversation.compression.run()))
     await conversation.compression.undo()
     assert conversation.context().words.startswith("compresses when full, at 870")
     assert not conversation.compression.is_due
     smaller = await conversation.preview_model(conversation.choice._replace(window=512))
-    assert smaller.words == "is compressed before the next message" and not smaller.refuses
+    assert smaller.words == "compresses before the next message" and not smaller.refuses
     words = ""
     while len(conversation.compression.history) == 1:
         words = conversation.context().words
         await collected(conversation.send("And the compost corner behind the house?"))
-    assert words.startswith(("compresses when full, at 870", "is compressed before the next"))
+    assert words.startswith(("compresses when full, at 870", "compresses before the next"))
     assert conversation.compression.history[-1].undone_at is None
     await conversation.close()
 
@@ -602,7 +602,7 @@ async def test_summaries_of_no_use_are_asked_for_by_hand_and_done_without_otherw
     rejected = [event.again for event in events if isinstance(event, SummaryRejected)]
     done = result(events).compression
     assert rejected == [True, False]
-    assert done.created[-1].summary == "" and "ledger was kept without a summary" in done.note
+    assert done.created[-1].summary == "" and "kept only the ledger" in done.note
     assert not conversation.compression.is_due
     await conversation.close()
 
@@ -636,7 +636,7 @@ async def test_it_compresses_to_a_number_of_tokens_or_says_how_far_it_can(
     assert done.after_tokens > target * 0.5, "no more is folded than was asked for"
     last = (await collected(conversation.compression.run(target=20)))[-1]
     assert isinstance(last, CompressionSkipped) and last.reason == "cannot-fit"
-    assert "cannot get down to 20 tokens" in last.message
+    assert "cannot compress to 20 tokens" in last.message
     await conversation.close()
 
 

@@ -131,7 +131,7 @@ async def test_user_messages_alone_are_folded_only_where_nobody_can_be_asked(
     if is_headless:
         assert isinstance(done := events[-1], ContextCompressed) and not asked
         assert own[1] not in prompt and "Part 0 must never be larger than 000 MB." in prompt
-        assert "of your own folded" in done.compression.note
+        assert "of yours folded" in done.compression.note
     else:
         assert asked and asked[0].foldable == len(own) - 1
         assert all(text in prompt for text in own)
@@ -201,7 +201,7 @@ async def test_what_cannot_fit_is_said_and_nothing_is_changed(
     before = conversation.prompt_json()
     skipped = (await collected(conversation.compression.run("overflow")))[-1]
     assert isinstance(skipped, CompressionSkipped) and skipped.reason == "cannot-fit"
-    assert skipped.message.startswith("nothing is left to compress; your own messages are 9")
+    assert skipped.message.startswith("nothing left to compress; your messages are 9")
     assert conversation.prompt_json() == before
     await conversation.close()
 
@@ -214,7 +214,7 @@ async def test_that_ones_own_words_fill_it_is_only_said_where_they_do(
     await add(conversation, "user", Text("See"), paste)
     skipped = (await collected(conversation.compression.run("overflow")))[-1]
     assert isinstance(skipped, CompressionSkipped)
-    assert skipped.message == "nothing is left to compress"
+    assert skipped.message == "nothing left to compress"
     await conversation.close()
 
 
@@ -290,7 +290,7 @@ async def test_what_is_due_again_at_once_waits_for_the_next_message(
     assert conversation.context().budget.needs_compression
     again = (await collected(conversation.compression.run("auto")))[-1]
     assert isinstance(again, CompressionSkipped) and again.reason == "nothing-to-do"
-    assert again.message == "nothing was said since the last compression"
+    assert again.message == "no messages since the last compression"
     await conversation.close()
 
 

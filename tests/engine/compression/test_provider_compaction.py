@@ -65,8 +65,8 @@ async def test_where_the_server_cannot_nothing_is_changed_and_the_reason_told(
     last = (await collected(conversation.compression.run()))[-1]
     assert isinstance(last, CompressionFailed)
     assert (last.error, last.hint) == (
-        "scripted compacts no prompts",
-        "/compact does it here",
+        "scripted cannot compact prompts",
+        "/compact does it locally",
     )
     assert conversation.prompt_json() == before
     await conversation.close()

@@ -130,7 +130,7 @@ async def test_what_has_run_out_is_not_sent_and_gone_from_the_record(home: Path)
 
 async def test_what_cannot_be_used_is_refused_and_clear_takes_all(home: Path) -> None:
     conversation = await Desk(home).workspace.begin()
-    with pytest.raises(UsageError, match="its priority is not between 0 and 100"):
+    with pytest.raises(UsageError, match="its priority must be between 0 and 100"):
         await conversation.notes.add("a", "b", priority=500)
     await conversation.notes.add("a", "b")
     await conversation.notes.add("c", "d", origin="tree", source="system")
@@ -228,7 +228,7 @@ async def test_the_tree_is_added_within_its_cap_the_nearest_files_first(home: Pa
     lines = entry.content.splitlines()
     assert "main.py" in lines and lines[-1].startswith("… and ") and 50 < len(lines) < 900
     assert (entry.source, entry.origin, entry.is_users_own) == ("system", "tree", False)
-    with pytest.raises(UsageError, match="no git repository"):
+    with pytest.raises(UsageError, match="not a git repository"):
         await desk.workspace.project.add(conversation.notes, "git")
     await conversation.close()
 

@@ -250,7 +250,7 @@ async def test_another_model_is_previewed_with_its_own_window(
     view = await workspace.preview_model(conversation, None, "small")
     assert view.budget.room is not None and view.budget.room.window == 1024
     assert view.budget.over_limit
-    assert view.words == "is compressed before the next message"
+    assert view.words == "compresses before the next message"
     assert conversation.choice.window == 8192
     await workspace.switch_model(conversation, None, "small")
     room = conversation.context().budget.room

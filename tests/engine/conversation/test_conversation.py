@@ -504,7 +504,7 @@ async def test_an_unknown_message_is_a_clear_error(open_workspace: OpenWorkspace
     workspace = await open_workspace()
     conversation: Conversation = await workspace.begin()
     await collect(conversation.send("Hello"))
-    with pytest.raises(Exception, match="there is no message nope"):
+    with pytest.raises(Exception, match="no message nope"):
         await conversation.switch_to("nope")
     await conversation.close()
 

@@ -192,7 +192,7 @@ async def test_a_mode_gives_its_prompt_and_temperature_and_is_recorded(
         ("assistant", "pirate", "command"),
         ("pirate", "assistant", "manual"),
     ]
-    with pytest.raises(UsageError, match="there is no mode"):
+    with pytest.raises(UsageError, match="no mode"):
         await conversation.change_mode("no such mode")
     await conversation.close()
 

@@ -66,7 +66,7 @@ class Several:
         if name == "keyless":
             raise Unavailable("keyless has no key", "set one")
         if name not in self.providers:
-            raise UsageError(f"there is no provider {name!r}")
+            raise UsageError(f"no provider {name!r}")
         return self.providers[name]
 
     async def select(self, provider: str | None, model: str | None) -> Selection:

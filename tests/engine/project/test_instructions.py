@@ -72,10 +72,10 @@ def test_imports_lead_neither_out_of_the_project_nor_to_secrets(tmp_path: Path) 
     found = files.at_root()
     assert names(found) == ["AGENTS.md"]
     assert found and found.left_out == (
-        "@../out.md: outside of the project",
-        "@/etc/passwd: outside of the project",
-        "@~/x.md: outside of the project",
-        "@.env: secrets are kept there",
+        "@../out.md: outside the project",
+        "@/etc/passwd: outside the project",
+        "@~/x.md: outside the project",
+        "@.env: may hold secrets",
     )
 
 
@@ -84,7 +84,7 @@ def test_imports_are_bounded_in_depth_number_and_size(tmp_path: Path) -> None:
         (tmp_path / f"{number}.md").write_text(f"{number} @{number + 1}.md")
     found = write(tmp_path, AGENTS_md="@0.md").at_root()
     assert names(found) == ["AGENTS.md", "0.md", "1.md", "2.md", "3.md", "4.md"]
-    assert found and found.left_out == ("@5.md: more than 5 imports lead to it",)
+    assert found and found.left_out == ("@5.md: nested deeper than 5 imports",)
 
     for number in range(30):
         (tmp_path / f"n{number}.md").write_text("word")
@@ -95,7 +95,7 @@ def test_imports_are_bounded_in_depth_number_and_size(tmp_path: Path) -> None:
     (tmp_path / "n1.md").write_text("y" * 60_000)
     large = write(tmp_path, AGENTS_md="@n0.md @n1.md @n2.md").at_root()
     assert names(large) == ["AGENTS.md", "n0.md", "n2.md"]
-    assert large and large.left_out == ("n1.md: with it there would be more than 100 kB",)
+    assert large and large.left_out == ("n1.md: over the limit of 100 kB",)
 
 
 def test_folders_on_the_way_to_a_file_have_their_own(tmp_path: Path) -> None:

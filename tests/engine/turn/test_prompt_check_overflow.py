@@ -76,7 +76,7 @@ async def test_a_prompt_over_the_limit_is_not_sent_and_the_words_are_kept(
         TurnFailed(told.message, told.hint, "OverLimit", reply),
     ]
     assert told.message == "the prompt is too long: 1,011 tokens, 870 fit"
-    assert told.hint == "choose a larger window: context.window, up to 8,192"
+    assert told.hint == "use a larger window: context.window, up to 8,192"
     assert provider.requests == []
     assert question.text == "word " * 1000
     await conversation.close()
@@ -102,7 +102,7 @@ async def test_what_is_long_for_its_history_can_be_said_elsewhere(
     told = (await finish(conversation.send("word " * 400)))[-2]
     assert isinstance(told, PromptTooLong)
     assert told.choices == ("fold-own", "fold-or-exclude", "new-session")
-    assert "fold older messages of yours: /compact --mine" in told.hint
+    assert "fold your oldest messages: /compact --mine" in told.hint
     await conversation.close()
 
 
@@ -113,7 +113,7 @@ async def test_where_nothing_helps_the_message_has_to_be_shorter(
     conversation = await workspace.begin()
     told = (await finish(conversation.send("word " * 2000)))[-2]
     assert isinstance(told, PromptTooLong) and told.choices == ()
-    assert told.hint == "make the message shorter"
+    assert told.hint == "shorten the message"
     await conversation.close()
 
 

@@ -14,7 +14,7 @@ async def test_a_wait_is_counted_down_and_then_asked_again(open_workspace: OpenW
     conversation = await (await open_workspace(provider)).begin()
     events = [event async for event in conversation.send("Hello")]
     waits = [e.what for e in events if isinstance(e, Prepared) and "busy" in e.what]
-    assert waits[0] == "scripted is busy · trying again in 1 s"
+    assert waits[0] == "scripted is busy · retrying in 1 s"
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].message.text == "Hi"
     assert len(provider.requests) == 2
@@ -37,7 +37,7 @@ async def test_a_wait_of_hours_fails_and_says_how_long(open_workspace: OpenWorks
     conversation = await (await open_workspace(provider)).begin()
     last = [event async for event in conversation.send("Hello")][-1]
     assert isinstance(last, TurnFailed)
-    assert last.hint == "it wants to be asked again in 2.0 h"
+    assert last.hint == "try again in 2.0 h"
 
 
 async def test_nothing_is_asked_again_once_words_have_come(open_workspace: OpenWorkspace) -> None:

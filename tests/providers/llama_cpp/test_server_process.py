@@ -187,9 +187,9 @@ async def test_a_damaged_model_file_is_named_with_the_reason(
     damaged = tmp_path / "damaged.gguf"
     with target.path.open("rb") as whole:
         damaged.write_bytes(whole.read(5_000_000))
-    with pytest.raises(Unavailable, match=r"damaged could not be loaded: .*file bounds") as failure:
+    with pytest.raises(Unavailable, match=r"could not load damaged: .*file bounds") as failure:
         await start_server(ServerTarget(name="damaged", path=damaged, window=512))
-    assert "fetch it again" in failure.value.hint
+    assert "pull it again" in failure.value.hint
 
 
 def without_the_engine() -> tuple[str, ...]:
@@ -210,9 +210,9 @@ async def test_a_missing_engine_says_what_to_install(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "message", "hint"),
     [
-        ("import os; os.kill(os.getpid(), 9)", "was killed .* lack of memory", "smaller window"),
-        ("import sys; sys.exit('std::bad_alloc')", "lack of memory", "smaller window"),
-        ("import sys; sys.exit('\\033[2Jno\\tway')", "ended before it was ready: no way", "again"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed .* out of memory", "smaller window"),
+        ("import sys; sys.exit('std::bad_alloc')", "out of memory", "smaller window"),
+        ("import sys; sys.exit('\\033[2Jno\\tway')", "exited before it was ready: no way", "again"),
     ],
 )
 async def test_a_child_that_ends_at_once_says_why(

@@ -103,7 +103,7 @@ async def test_with_its_owner_the_server_ends_and_that_is_told(
     assert len(children()) == 1
     await sharing.close()
     assert children() == []
-    with pytest.raises(Unavailable, match="ollm serve has ended"):
+    with pytest.raises(Unavailable, match="ollm serve was stopped"):
         await collect(program, question())
 
 

@@ -92,7 +92,7 @@ async def test_one_that_fails_is_named_and_switched_off(command: str, why: str) 
     run = next(each.run for _, each in made.commands() if each.name == command)
     with pytest.raises(ExtensionFailed, match=why):
         await made.text("x", run, "")
-    assert len(told) == 1 and told[0].startswith("extension x is switched off:")
+    assert len(told) == 1 and told[0].startswith("extension x turned off:")
     assert [name for name, _ in made.tools()] == ["fine"], "the others go on"
 
 

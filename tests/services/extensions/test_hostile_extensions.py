@@ -153,7 +153,7 @@ async def test_it_is_named_and_switched_off_wherever_it_fails(
     if (place, do) in ((of_event, garbage), (of_check, refuses)):
         assert told == [], "what a listener returns is nobody's business, and a check may refuse"
         return
-    assert len(told) == 1 and told[0].startswith("extension x is switched off: ")
+    assert len(told) == 1 and told[0].startswith("extension x turned off: ")
     assert "\x1b" not in told[0] and "\n" not in told[0]
     assert not list(host.tools()) and not list(host.providers())
     assert await host.checked("exec", "as it was") == "as it was"

@@ -47,7 +47,7 @@ def test_an_image_is_told_by_its_content(tmp_path: Path) -> None:
     (
         (b"a\0b", "is not a text"),
         (bytes(range(128, 256)) * 4, "is not a text"),
-        (b"x" * (LARGEST + 1), "has 1.0 MB; 1 MB can be sent"),
+        (b"x" * (LARGEST + 1), "is too large: 1.0 MB of at most 1 MB"),
     ),
 )
 def test_what_a_model_cannot_read_is_refused_in_words(
@@ -65,14 +65,14 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UsageError, match="pipe is not a file"):
         read_mention(tmp_path, tmp_path / "pipe")
-    assert glance_at_file(FileEntry(tmp_path, "pipe")).words == "cannot be read"
+    assert glance_at_file(FileEntry(tmp_path, "pipe")).words == "unreadable"
 
 
 def test_a_link_out_of_the_project_is_taken_only_by_its_whole_path(tmp_path: Path) -> None:
     project, secret = tmp_path / "project", tmp_path / "secret.txt"
     secret.write_text("hidden")
     (project / "innocent.txt").symlink_to(secret)
-    with pytest.raises(UsageError, match="leads out of the project") as refused:
+    with pytest.raises(UsageError, match="link to outside the project") as refused:
         read_mention(project, project / "innocent.txt")
     assert str(secret) in refused.value.hint
     assert read_mention(project, secret).content == "hidden"

@@ -78,7 +78,7 @@ async def test_a_job_has_all_that_is_to_be_known_about_it(
 
 
 async def test_a_signal_that_ended_a_job_is_named(jobs: JobRegistry) -> None:
-    assert (await jobs.exec(SESSION, "kill -SEGV $$")).note == "ended by SIGSEGV"
+    assert (await jobs.exec(SESSION, "kill -SEGV $$")).note == "killed by SIGSEGV"
 
 
 async def test_a_background_job_runs_on_and_can_be_waited_for(jobs: JobRegistry) -> None:
@@ -251,9 +251,9 @@ async def test_two_hundred_jobs_run_at_once(jobs: JobRegistry) -> None:
 
 
 async def test_what_does_not_exist_is_said_with_a_hint(jobs: JobRegistry) -> None:
-    with pytest.raises(JobError, match="there is no session 'nobody'"):
+    with pytest.raises(JobError, match="no session 'nobody'"):
         await jobs.exec("nobody", "true")
-    with pytest.raises(JobError, match="there is no job 'job-x-1'"):
+    with pytest.raises(JobError, match="no job 'job-x-1'"):
         jobs.job("job-x-1")
     with pytest.raises(JobError, match="cannot be the id of a session"):
         await jobs.open_shell("../x", Path("/"))

@@ -70,7 +70,7 @@ async def test_killing_a_job_ends_its_whole_family(jobs: JobRegistry) -> None:
 async def test_what_a_job_leaves_running_ends_with_it_and_is_told(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, family())
     assert job.status == "completed"
-    assert "processes it had left running were ended" in job.note
+    assert "processes it left running" in job.note
     assert not sleepers()
 
 
@@ -176,7 +176,7 @@ async def test_a_killed_keeper_ends_its_job(jobs: JobRegistry) -> None:
     assert line is not None
     os.kill(line.parent, signal.SIGKILL)
     ended = await jobs.wait(job_id)
-    assert (ended.status, ended.note) == ("killed", "it was ended from outside")
+    assert (ended.status, ended.note) == ("killed", "killed from outside")
     await until(lambda: not sleepers())
     await until_gone(job_id)
 

@@ -170,8 +170,8 @@ async def test_a_job_can_be_ended_from_another_program(jobs: JobRegistry, tmp_pa
     (kept,) = records.of(SESSION)
     await asyncio.to_thread(end_elsewhere, kept)
     ended = await jobs.wait(job.id)
-    assert (ended.status, ended.note) == ("killed", "it was ended from outside")
-    with pytest.raises(JobError, match="does not run"):
+    assert (ended.status, ended.note) == ("killed", "killed from outside")
+    with pytest.raises(JobError, match="is not running"):
         end_elsewhere(kept)
 
 

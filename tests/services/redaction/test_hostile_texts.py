@@ -15,7 +15,16 @@ from tests.conftest import LONG
 UNITS = (
     *("a", "-", " ", "=", ":", '"', "\\", "0", "A1b2", "字", "\x1b[", ".", "_", "%41", "\n"),
     *("password", "password=", 'password="', "password: ", "token:a1", "token:a1b2c3d4|", "key="),
-    *("api_key='", "secret  ", "pwd:abcdef ", "authorization: bearer ", "bearer a", "cookie: a=b "),
+    *(
+        "token=",
+        "secret=token=pass=",
+        "api_key='",
+        "secret  ",
+        "pwd:abcdef ",
+        "authorization: bearer ",
+        "bearer a",
+        "cookie: a=b ",
+    ),
     *("cookie:a=bcdefgh1;", "://a:", "://", ":AA", "12345678:AA", "eyJ", "eyJaaaaaaaaaa.", "-eyJ"),
     *("-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----END ", "Private-Lines: 3\nAAAA\n"),
     *("sk-", "-sk-a1b2c3d4", "ghp_", "-ghs_your", "-ghs_a1", "xoxb-", "SK", " -u a:", "sig=a"),
@@ -38,6 +47,14 @@ UNITS = (
         "mysql a ",
     ),
     *("creds: a:b1234 ", ":5432:a:", "*:*:", "$6$a$", "M-", "password - ", "**password:** `"),
+    *("token,\n", "token,a\n", "token=a ", "TOKEN=abc\n", "token = ", "password 1: ", "key 1: "),
+    *(
+        "passphrase: a b ",
+        "password for a (b) ",
+        "password(a, ",
+        "<password a=",
+        "password: a.b || ",
+    ),
     *("pwd:", "pw:", "pw:$(", "token {type=a\n", '"d":"', "12345678:", "deadbeef-", " -b a=b"),
     *(" ".join(rule.anchors) + " " for rule in RULES[::9]),
 )

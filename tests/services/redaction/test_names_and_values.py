@@ -58,6 +58,10 @@ IN_SENTENCES = (
     "pwd is @@",
     "user=bob%26password%3D@@%26x",
 )
+AFTER_OTHER_WORDS = (
+    "Password 2: @@",
+    "password for the users of the staging host (eu): @@",
+)
 IN_TABLES = (
     "| user | password |\n|---|---|\n| amy | - |\n| bob | @@ |\n\nThat is all.",
     "name,password,mail\nbob,@@,b@example.org\n",
@@ -68,7 +72,7 @@ IN_TABLES = (
 )
 OF_PASSWORDS = (
     *(*ON_OTHER_LINES, *IN_MARKUP, *IN_CODE),
-    *(*IN_COMMANDS, *IN_SENTENCES, *IN_TABLES),
+    *(*IN_COMMANDS, *IN_SENTENCES, *AFTER_OTHER_WORDS, *IN_TABLES),
 )
 OF_TOKENS = (
     "token: |\n  @@\n",
@@ -76,6 +80,14 @@ OF_TOKENS = (
     "ApiKey=[@@]",
     "SECRET_SALT=@@",
     "recovery code: @@",
+    'signing_key = """@@"""',
+    "gatewayKey: '@@'",
+    "the key for the payments API is @@",
+    "token=secret=@@",
+    "Unseal Key 1: @@",
+    "tool --token @@",
+    "TOKEN_GITHUB=@@",
+    "api_key_weather: '@@'",
     "| service | token |\n|---|---|\n| acme | @@ |\n",
     "name,api_key\nacme,@@\n",
 )
@@ -95,6 +107,17 @@ HARMLESS = (
     "echo 'hello2you' | tee out.txt",
     "username: name\npassword: required",
     "COMPASS=north12 BYPASS=cache01",
+    "DB_PASSWORD=postgres",
+    "password=string",
+    "http://bob:test@host",
+    '"keywords": ["password", "generator", "security"],',
+    "Signature made with RSA key 4E73B9A65522E072A996DDB042A2B4DE7B74F444",
+    "Cache restored from key: pip-ubuntu-22.04-py311-91fb2ce8532ae8fa",
+    "use the --password option to be asked",
+    "TOKEN_ID=9f86d081884c7d659a2feaa0c55ad015",
+    "PASSWORD_STYLE=kiwi9",
+    '"secret": "must have eight characters"',
+    "passphrase: enter the same one again",
 )
 
 
@@ -113,6 +136,46 @@ def test_a_password_is_hidden_however_it_is_joined_to_its_name(frame: str) -> No
 def test_a_token_is_hidden_however_it_is_joined_to_its_name(frame: str) -> None:
     missed = [word for word in TOKENS if not hidden(frame.replace("@@", word), word)]
     assert missed == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "user: bob\npassword: sunflower",
+        "log in with pw tulip77x",
+        "use password tulip77x",
+        "login bob password tulip77x",
+        "wifi key: sunflower9",
+    ),
+)
+def test_a_plain_password_is_hidden_where_the_words_before_it_leave_no_doubt(text: str) -> None:
+    assert not re.search("sunflower|tulip77x", Redactor().redact(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "session({ secret: 'purple otter drinks cold tea', resave: false })",
+        'passphrase = "my dog Rufus barks at 3"',
+        "recovery passphrase: anchor violet tundra mimic solar petal\nWrite it down.",
+        'mnemonic: "anchor violet tundra mimic solar petal"',
+        "password: >-\n  long winding road to Ballyvaughan 1987\nuser: ciaran",
+        "MAIL_PASSWORD: yfhw kqzn oplm trxa",
+    ),
+)
+def test_a_phrase_is_hidden_to_its_last_word(text: str) -> None:
+    shown = Redactor().redact(text)
+    words = "otter tea dog barks violet petal winding 1987 yfhw trxa"
+    assert not re.search("|".join(words.split()), shown)
+    for cut in range(1, len(text)):
+        stream = StreamRedactor(Redactor())
+        assert stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.end() == shown
+
+
+def test_what_can_hardly_be_a_word_is_hidden_further_on_in_the_sentence() -> None:
+    for value in ("kQ;7hz/Mu!pV", "vK9#mQ2$xL7w"):
+        text = f"A temporary password is generated for root@localhost: {value}"
+        assert hidden(text, value)
 
 
 def test_every_row_of_a_table_is_looked_at() -> None:

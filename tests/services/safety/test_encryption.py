@@ -35,7 +35,7 @@ def test_the_same_passphrase_opens_what_it_sealed(home: Path) -> None:
 
 def test_a_wrong_passphrase_is_said_before_anything_is_read(home: Path) -> None:
     open_cipher(home, WORDS, None)
-    with pytest.raises(OllmError, match="not the passphrase"):
+    with pytest.raises(OllmError, match="wrong passphrase"):
         open_cipher(home, {PASSPHRASE_VARIABLE: "wrong"}, None)
 
 
@@ -47,7 +47,7 @@ def test_nobody_to_ask_is_an_error_with_the_variable_to_set(home: Path) -> None:
 
 def test_a_new_passphrase_is_asked_for_twice(home: Path) -> None:
     answers = iter(("one", "two"))
-    with pytest.raises(OllmError, match="not the same"):
+    with pytest.raises(OllmError, match="do not match"):
         open_cipher(home, {}, lambda _: next(answers))
     assert not (home / "encryption.json").exists()
     open_cipher(home, {}, lambda _: "one")

@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.services.safety.plain_words import plain_code
@@ -59,6 +59,7 @@ def stubs(tmp_path: Path) -> Path:
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(PIECES), max_size=8))
+@example(["?", "?"])
 def test_bash_runs_the_very_words_that_were_read(stubs: Path, pieces: list[str]) -> None:
     code = "ls " + "".join(pieces)
     plain = plain_code(code)
@@ -71,8 +72,10 @@ def test_bash_runs_the_very_words_that_were_read(stubs: Path, pieces: list[str])
         return  # side by side, or not at all: the order would be another
     log = stubs / "log"
     log.write_text("")
+    empty = stubs / "nothing-here"  # so that patterns stay what they are
+    empty.mkdir(exist_ok=True)
     bash = (which("bash") or "/bin/bash", "--noprofile", "--norc", "-c", 'eval "$0"', code)
-    done = subprocess.run(bash, cwd=stubs, env={"PATH": os.fspath(stubs)}, check=False)
+    done = subprocess.run(bash, cwd=empty, env={"PATH": os.fspath(stubs)}, check=False)
     assert done.returncode == 0
     called = [json.loads(line) for line in log.read_text().splitlines()]
     assert called == [[word.text for word in command.words] for command in plain.commands]
@@ -86,6 +89,7 @@ def test_bash_runs_the_very_words_that_were_read(stubs: Path, pieces: list[str])
         ("cat a'b'\"c\"", ["cat", "abc"]),
         ("cat '' x", ["cat", "", "x"]),
         ("cat # a note", ["cat"]),
+        ("cat HEAD^{tree} HEAD@{1} v1^{}", ["cat", "HEAD^{tree}", "HEAD@{1}", "v1^{}"]),
     ),
 )
 def test_quotes_are_taken_away_as_the_shell_does(code: str, words: list[str]) -> None:

@@ -27,14 +27,14 @@ NOTHING_HELD = Findings(*(True,) * len(Findings._fields))
 def test_bubblewrap_without_the_network_holds_everything(find_sandbox: FindSandbox) -> None:
     sandbox = find_sandbox("bwrap")
     assert sandbox.findings == BWRAP
-    assert sandbox.words == "⛨ bwrap, no network"
+    assert sandbox.words == "✓ bwrap, no network"
     assert sandbox.confines
 
 
 def test_bubblewrap_with_the_network_says_that_it_is_open(find_sandbox: FindSandbox) -> None:
     sandbox = find_sandbox("bwrap", network=True)
     assert sandbox.findings == BWRAP._replace(tcp=True, udp=True)
-    assert sandbox.words == "⛨ bwrap, network open"
+    assert sandbox.words == "✓ bwrap, network open"
     assert sandbox.confines
 
 

@@ -82,7 +82,7 @@ async def test_exit_codes_and_signals_come_through(
     jobs = held_jobs(find_sandbox(kind))
     assert (await jobs.run("exit 3")).job.exit_code == 3
     killed = (await jobs.run("kill -9 $$")).job
-    assert (killed.exit_code, killed.note) == (137, "ended by SIGKILL")
+    assert (killed.exit_code, killed.note) == (137, "killed by SIGKILL")
 
 
 @EVERY_KIND

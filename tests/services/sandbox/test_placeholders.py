@@ -75,6 +75,25 @@ def test_users_that_come_and_go_at_once_never_lose_them(
     assert list(work.iterdir()) == []
 
 
+def test_one_that_another_is_still_making_keeps_nobody_waiting(
+    work: Path, wanted: list[Placeholder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+    quick, slow = Placeholders(wanted), Placeholders(wanted)
+
+    def link_late(draft: Path, path: Path) -> None:
+        monkeypatch.setattr(os, "link", link)
+        quick.hold()
+        link(draft, path)
+
+    monkeypatch.setattr(os, "link", link_late)
+    slow.hold()
+    quick.release()
+    assert len(list(work.iterdir())) == 2
+    slow.release()
+    assert list(work.iterdir()) == []
+
+
 def test_what_is_the_users_own_stays(work: Path, wanted: list[Placeholder]) -> None:
     (work / "folder").mkdir()
     (work / "file").write_text("")

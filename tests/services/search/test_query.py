@@ -54,8 +54,8 @@ def test_a_filter_that_makes_no_sense_is_looked_for_as_text_and_told() -> None:
     query = parse_query("before:sometime role:boss")
     assert query.terms == (Term("before:sometime"), Term("role:boss"))
     assert len(query.notes) == 2
-    assert query.notes[0].startswith("before:sometime is no filter (before: takes 2025,")
-    assert query.notes[1] == "role:boss is no filter (role: takes user, assistant, system, tool)"
+    assert query.notes[0].startswith("before:sometime is not a filter (before: takes 2025,")
+    assert query.notes[1] == "role:boss is not a filter (role: takes user, assistant, system, tool)"
 
 
 @pytest.mark.parametrize(

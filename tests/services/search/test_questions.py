@@ -112,6 +112,16 @@ def test_the_forms_that_were_found_are_marked(history: HistorySearch) -> None:
     assert marked == {"exhausted", "workers"}
 
 
+def test_a_message_with_all_words_as_beginnings_is_a_whole_hit_among_partial_ones(
+    history: HistorySearch,
+) -> None:
+    whole, *partial = hits(history, "uplo attem forev")
+    marked = [whole.snippet.text[start:][:4] for start, _ in whole.snippet.marks]
+    assert (whole.message_id, whole.covered) == ("uploader", 1.0)
+    assert marked == ["uplo", "fore", "atte"]
+    assert partial and all(hit.covered < 1 for hit in partial)
+
+
 def test_days_of_a_question_are_those_of_its_hits(history: HistorySearch) -> None:
     query = parse_query("retrying")
     *_, results = history.search(query, limit=50)

@@ -79,7 +79,7 @@ def test_what_cannot_be_read_is_neither_moved_nor_counted(library: SessionLibrar
     layout.session("folder").mkdir()
     os.mkfifo(layout.journal("fifo"))
     layout.session("newer").write_text(
-        layout.session("day-5").read_text().replace('"schemaVersion":1', '"schemaVersion":9')
+        layout.session("day-5").read_text().replace('"schemaVersion":2', '"schemaVersion":9')
     )
     for name in ("empty", "folder"):
         os.utime(layout.session(name), (0, 0))

@@ -142,7 +142,7 @@ def test_a_damaged_snapshot_is_told_and_left_out(library: SessionLibrary) -> Non
     next(folder.glob("snapshot-*.json")).write_text("{")
     bundle = bundle_of(library, SESSION_ID)
     assert len(bundle.snapshots) == 1
-    assert len(bundle.problems) == 1 and "cannot be read" in bundle.problems[0]
+    assert len(bundle.problems) == 1 and "cannot read snapshot" in bundle.problems[0]
 
 
 @pytest.mark.parametrize("data", (b"{}", b"[]", b'{"format": "other"}', b'"ollm-bundle"'))

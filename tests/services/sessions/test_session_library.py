@@ -55,6 +55,16 @@ def test_without_an_index_the_newest_sessions_are_listed_before_all_are_read(
     assert len(catalogue.known(count)) == count
 
 
+def test_a_session_that_is_only_opened_is_listed_without_being_read_again(
+    library: SessionLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(stored_session(NAME))
+    writer, _ = library.store.open(NAME)
+    monkeypatch.setattr(library.store, "load", pytest.fail)
+    assert names(library) == [NAME]
+    writer.close()
+
+
 def test_an_empty_store_is_listed_without_being_made(library: SessionLibrary) -> None:
     assert names(library) == []
     assert library.trashed() == []
@@ -234,7 +244,7 @@ def test_a_session_that_is_too_large_is_refused_with_a_way_on(tmp_path: Path) ->
     for refused in (library.load, library.store.open):
         with pytest.raises(SessionTooLarge, match=r"too large to open: 1\.\d MB") as error:
             refused(NAME)
-        assert error.value.hint == f"ollm sessions fork {NAME} goes on from its end"
+        assert error.value.hint == f"ollm sessions fork {NAME} continues from its end"
     (listed,) = library.catalogue.summaries()
     assert (listed.title, listed.session_id) == ("(too large)", NAME)
     assert damaged(library) == []

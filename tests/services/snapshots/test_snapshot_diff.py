@@ -94,8 +94,8 @@ def test_goals_model_mode_tokens_and_files_are_compared() -> None:
         Change("mode", "developer", "reviewer"),
     )
     assert found.files == (
-        Change("a.py", "not changed yet", "2,000 bytes"),
-        Change("b.py", "not changed yet", "removed"),
+        Change("a.py", "unchanged", "2,000 bytes"),
+        Change("b.py", "unchanged", "removed"),
     )
 
 

@@ -103,7 +103,7 @@ async def test_asking_for_one_where_they_are_switched_off_is_answered(
     recording: Recording,
 ) -> None:
     snapshots, _ = service(recording, enabled=False)
-    with pytest.raises(UsageError, match="switched off"):
+    with pytest.raises(UsageError, match="snapshots are off"):
         await snapshots.create(sample_snapshot())
 
 
@@ -149,7 +149,7 @@ async def test_a_snapshot_is_found_in_any_session_by_the_beginning_of_its_id(
     with pytest.raises(AmbiguousId, match="3 snapshots"):
         await snapshots.find("ABC")
     for unknown in ("", "x", "abc11"):
-        with pytest.raises(StoreError, match="there is no snapshot"):
+        with pytest.raises(StoreError, match="no snapshot"):
             await snapshots.find(unknown)
 
 
@@ -173,7 +173,7 @@ async def test_a_disk_that_refuses_is_told_and_the_program_goes_on(recording: Re
     snapshots, events = service(recording)
     recording.store.layout.root.mkdir(parents=True)
     recording.store.layout.snapshots.write_text("no directory")
-    with pytest.raises(StoreError, match="could not be saved"):
+    with pytest.raises(StoreError, match="could not save the snapshot"):
         await snapshots.create(sample_snapshot())
     assert isinstance(events[0], SnapshotFailed)
     assert events[0].hint
@@ -186,7 +186,7 @@ async def test_a_full_disk_costs_only_the_snapshot_that_did_not_fit(recording: R
     before = sample_snapshot(reason="threshold")
     await snapshots.create(before)
     large = replace(sample_snapshot(reason="threshold"), summary="x" * 50_000)
-    with full_disk(20_000), pytest.raises(StoreError, match="could not be saved"):
+    with full_disk(20_000), pytest.raises(StoreError, match="could not save the snapshot"):
         await snapshots.create(large)
     assert isinstance(events[-1], SnapshotFailed)
     assert await snapshots.get(SESSION_ID, before.id) == before

@@ -1,4 +1,4 @@
-"""Snapshots of earlier programs become today's values; their files stay as they are."""
+"""Snapshots of earlier versions become today's values; their files stay as they are."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def bytes_below(root: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def layout(tmp_path: Path) -> StoreLayout:
-    """A store as an earlier program left it."""
+    """A store as an earlier version left it."""
     layout = StoreLayout(tmp_path / "store" / "sessions")
     for name, place in PLACES.items():
         tree = golden(name)
@@ -90,7 +90,7 @@ def test_looking_alters_nothing_of_theirs(layout: StoreLayout) -> None:
         library.find(tree["id"])
         library.get(tree["sessionId"], tree["id"])
         assert not any(each.damage for each in library.list(tree["sessionId"]))
-        with pytest.raises(StoreError, match="earlier program"):
+        with pytest.raises(StoreError, match="earlier version"):
             library.rename(tree["sessionId"], tree["id"], "mine")
         library.delete(tree["sessionId"], tree["id"])
         library.undelete(tree["sessionId"], tree["id"])

@@ -46,6 +46,17 @@ def test_the_nearest_comes_first(place: Path | None) -> None:
     assert vectors.nearest(near(vector(7)), {3, 4}, 10) == []
 
 
+def test_among_nothing_nothing_is_near(place: Path | None) -> None:
+    assert filled(place).nearest(vector(7), set(), 10) == []
+
+
+def test_the_nearest_of_many_is_found_though_only_a_sample_says_how_far_it_is() -> None:
+    many = 20_000
+    vectors = filled(None, many)
+    for wanted in range(0, many, 4_001):
+        assert vectors.nearest(near(vector(wanted)), None, 10)[0].content == wanted
+
+
 def test_what_is_near_to_everything_does_not_stand_before_what_is_near_to_this() -> None:
     vectors = Vectors(None)
     vectors.begin("model", SIZE)

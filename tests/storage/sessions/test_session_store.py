@@ -231,8 +231,9 @@ def test_unknown_fields_survive_opening_recording_and_folding(library: SessionLi
     library.store.layout.session(NAME).write_text(json.dumps(tree))
     library.change(NAME, title="another")
     after = json.loads(library.store.layout.session(NAME).read_bytes())
-    changed = {"title": "another", "journalSeq": after["journalSeq"]}
-    assert after == {**tree, **changed}
+    changed = {"title": "another", "journalSeq": after["journalSeq"], "schemaVersion": 2}
+    assert [each["name"] for each in after["changes"]] == ["title"]
+    assert after == {**tree, **changed, "changes": after["changes"]}
 
 
 HOSTILE = {

@@ -19,6 +19,7 @@ from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.sessions.journal import journal_line
 from ollm_tui.storage.sessions.session_writer import SessionWriter
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.conftest import LONG
 from tests.crash.samples import LARGE, added, empty_session, user_message
 from tests.folders import quick_folder
 from tests.generators import messages, texts
@@ -153,4 +154,4 @@ class StoreModel(RuleBasedStateMachine):
 
 
 TestStoreModel = StoreModel.TestCase
-TestStoreModel.settings = settings(max_examples=60, stateful_step_count=25)
+TestStoreModel.settings = settings(max_examples=60 if LONG else 25, stateful_step_count=25)

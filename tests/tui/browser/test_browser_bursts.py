@@ -117,7 +117,7 @@ async def test_messages_of_another_line_are_never_gone_back_to(
         before = on.branch
         send(on, "end", "tab", "enter")
         await on.settle()
-        # Where they were not read in time there is nothing to go back to yet.
+        # Where they were not read in time there is nothing to rewind to yet.
         assert on.branch in (before, ["q2-0", "a2-0"])
 
 

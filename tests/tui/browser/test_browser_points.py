@@ -19,6 +19,7 @@ from ollm_tui.tui.browser.snapshot_choices import key_of, point_of
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.kit.question import Question
 from tests.engine.conftest import workspace_on
+from tests.services.sync.several_machines import MemoryRemote, OneMachine
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.conftest import OpenApp
@@ -40,9 +41,9 @@ async def test_the_open_session_shows_its_branches_and_snapshots(
             "├ main ●",
             "│ ├ ◇ before compressing: Look at this log: [paste 1]",
             "│ ├ ◆ before the log",
-            "│ └ ◇ before another mode: Where does the budget belong?",
+            "│ └ ◇ before a mode switch: Where does the budget belong?",
             "└ answer: Write it down before the request is made.",
-            "└ ◇ before another model: And what if the process restarts…",
+            "└ ◇ before a model switch: And what if the process restarts…",
         ] or on.lines[1:8]
         assert "3 sessions · 4 snapshots" in on.screen
 
@@ -55,7 +56,7 @@ async def test_snapshots_of_other_sessions_are_read_when_they_are_opened_up(
         assert on.line == "css grid puzzle" and not on.browser.session_tree.knows(full_id(2))
         await on.press("right")
         assert on.browser.session_tree.knows(full_id(2))
-        assert "No snapshots yet. Ctrl+T takes one; every compression" in on.screen
+        assert "No snapshots yet. Ctrl+T takes one; so does every compression" in on.screen
 
 
 async def test_left_goes_up_to_the_session_and_closes_it(open_app: OpenApp, home: Path) -> None:
@@ -125,9 +126,7 @@ async def test_enter_goes_back_to_a_snapshot_and_undo_takes_it_back(
         await on.press("enter")
         assert isinstance(on.app.screen, ChatScreen) and on.branch[-1] == "a2"
         assert stream(on.app)[-1].startswith("┃ Keep the counter")
-        assert state(on.app).startswith(
-            "back at “before the log” · /undo takes it back · 4 messages"
-        )
+        assert state(on.app).startswith("Back at “before the log” · /undo reverts it · 4 messages")
         await type_in(on.pilot, "/undo")
         await on.press("enter")
         assert on.branch == before and "undone" in state(on.app)
@@ -167,7 +166,7 @@ async def test_a_session_that_is_open_elsewhere_offers_the_fork(
         assert on.line == "retry logic for the uploader"
         await on.press("right", "right", "down", "down", "enter")
         assert isinstance(app.screen, SessionBrowser)
-        assert on.keys.startswith("another window has that session open: f forks")
+        assert on.keys.startswith("Open in another window · f forks")
         await on.press("f")
         assert on.line == "retry logic for the uploader (fork)"
         await on.press("enter")
@@ -182,13 +181,15 @@ async def test_a_snapshot_is_renamed_pinned_deleted_and_all_of_it_undone(
     async with desk(open_app, home) as on:
         await on.press(*AT_THE_LOG, "r")
         await on.press("N", "e", "w", "enter")
-        assert on.line == "◆ New" and on.keys == "renamed · u undo"
+        assert on.line == "◆ New" and on.keys == "Renamed · u undo"
         await on.press("down", "p")
-        assert on.line.startswith("◆ before another mode") and on.keys == "pinned: is kept"
+        assert (
+            on.line.startswith("◆ before a mode switch") and on.keys == "Pinned: never cleaned up"
+        )
         await on.press("delete")
-        assert on.keys == "deleted “before another mode” · u undo"
+        assert on.keys == "Deleted “before a mode switch” · u undo"
         assert not any("another mode:" in line for line in on.lines)
-        for expected in ("brought back", "the pin is as before", "it is called as before"):
+        for expected in ("Restored", "Pin restored", "Old name restored"):
             await on.press("u")
             assert expected in on.keys
         names = [each.name for each in await on.app.workspace.snapshots.list(full_id(0))]
@@ -213,13 +214,13 @@ async def test_d_compares_with_the_present_and_m_then_d_compares_two(
         assert isinstance(on.app.screen, SnapshotDiffScreen)
         assert "+ you    Look at this log: [paste 1]" in on.screen
         await on.press("escape", "m")
-        assert on.keys.startswith("marked · d on another line")
+        assert on.keys.startswith("Marked · d on another line")
         await on.press("down")
-        assert "d diff with the marked" in on.keys
+        assert "d diff with marked" in on.keys
         await on.press("d")
         assert "− you    And what if the process restarts" in on.screen
         await on.press("escape", "up", "up", "up", "up", "d")
-        assert on.keys.startswith("that is the present itself")
+        assert on.keys.startswith("That is the current state")
 
 
 async def test_x_exports_the_point(
@@ -230,12 +231,12 @@ async def test_x_exports_the_point(
         await on.press(*AT_THE_LOG, "x")
         assert isinstance(on.app.screen, Question)
         await on.press("enter")
-        assert on.keys.startswith("exported to")
+        assert on.keys.startswith("Exported to")
         text = (tmp_path / "snap0028.md").read_text()
         assert "Keep the counter" in text and "Part 17" not in text
         await on.press("left", "x")
         await on.press(*"all.json", "enter")
-        assert on.keys.startswith("exported to")
+        assert on.keys.startswith("Exported to")
         exported = json.loads((tmp_path / "all.json").read_text())
         assert len(exported["messages"]) == 11
 
@@ -243,7 +244,7 @@ async def test_x_exports_the_point(
 async def test_y_copies_the_id(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press(*AT_THE_LOG, "y")
-        assert on.keys.startswith("id of the snapshot ")
+        assert on.keys.startswith("Snapshot id ")
         assert on.app.clipboard == "snap0028"
 
 
@@ -253,9 +254,9 @@ async def test_tags_and_archive_are_of_sessions_and_can_be_undone(
     async with desk(open_app, home) as on:
         await on.press("f3", "down", "end", "t")
         await on.press(*"css #web", "enter")
-        assert on.keys == "tagged css web · u undo" and "#css · #web" in on.preview
+        assert on.keys == "Tagged css web · u undo" and "#css · #web" in on.preview
         await on.press("up", "a")
-        assert on.keys == "archived: at the end of the list · u undo"
+        assert on.keys == "Archived · u undo"
         assert on.lines[-2:] == ["Archived", " ▸  regex for logs"] or "Archived" in on.screen
         await on.press("u")
         assert "Archived" not in on.screen
@@ -271,7 +272,7 @@ async def test_from_its_messages_one_goes_back_to_one_or_to_before_it(
 ) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3", "down", "tab")
-        assert "Enter go back to this message" in on.keys and "B go back to before it" in on.keys
+        assert "Enter rewind here" in on.keys and "B rewind before it" in on.keys
         await on.press("k", "k", "k", "B")
         assert isinstance(on.app.screen, ChatScreen)
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"], "the log was the next"
@@ -285,7 +286,7 @@ async def test_messages_are_brought_into_the_prompt_and_sent_as_data(
     async with desk(open_app, home) as on:
         await type_in(on.pilot, "As here: ")
         await on.press("f3", "down", "end", "tab", "K", "g")
-        assert on.keys.startswith("2 messages brought into the prompt")
+        assert on.keys.startswith("Attached 2 messages to the prompt")
         await on.press("escape", "escape")
         assert prompt(on.app).text.startswith("As here: ")
         assert "[earlier message 1 · 1 line" in prompt(on.app).text
@@ -325,9 +326,9 @@ async def test_a_damaged_snapshot_says_so_and_hides_no_other(open_app: OpenApp, 
     async with open_app(session_id=full_id(0), size=(120, 40)) as (app, pilot):
         on = Desk(app, pilot)
         await on.press("f3", "down", "down", "down")
-        assert on.line == "! by hand", "the newest file"
+        assert on.line == "! manual", "the newest file"
         await on.press("enter")
-        assert isinstance(app.screen, SessionBrowser) and "cannot be read" in on.keys
+        assert isinstance(app.screen, SessionBrowser) and "Cannot read snapshot" in on.keys
         await on.press("down", "down", "enter")
         assert on.branch == ["q0", "a0", "q1", "a1"], "the others are as they were"
 
@@ -363,3 +364,21 @@ async def test_closing_it_while_it_still_reads_does_no_harm(open_app: OpenApp, h
         browser.say("nobody sees this")
         await on.settle()
         assert isinstance(on.app.screen, ChatScreen) and on.app.is_running
+
+
+async def test_the_preview_tells_on_which_machine_a_session_went_on(
+    open_app: OpenApp, home: Path, tmp_path: Path
+) -> None:
+    async with desk(open_app, home) as on:
+        here, laptop = OneMachine(home), OneMachine(tmp_path / "laptop")
+        title, remote = "css grid puzzle", MemoryRemote()
+        summaries = here.library.catalogue.summaries()
+        session_id = next(each.session_id for each in summaries if each.title == title)
+        remote.push(here, "desk")
+        remote.pull(laptop)
+        laptop.say("later", session_id=session_id)
+        remote.push(laptop, "laptop")
+        remote.pull(here)
+        await on.press("f3", *"css")
+        assert title in on.preview and "continued on laptop, just now" in on.preview
+        assert "on laptop · now" in on.screen

@@ -29,9 +29,9 @@ async def test_they_stand_at_the_end_and_are_called_by_the_last_words(
 ) -> None:
     async with at_the_gone_session(open_app, home) as on:
         assert on.line == "Look at this log: [paste 1]"
-        assert "Gone sessions: only snapshots are left" in on.screen
+        assert "Deleted sessions with snapshots" in on.screen
         assert "2 sessions · 4 snapshots" in on.screen
-        assert "The session is gone" in on.preview
+        assert "Session deleted" in on.preview
         assert "Enter its snapshots" in on.keys
         assert "rename" not in on.keys and "delete" not in on.keys
 
@@ -47,7 +47,7 @@ async def test_what_is_left_of_one_is_opened_as_a_new_session(
         assert "3 yours" in on.preview and "Keep the counter with the job." in on.preview
         await on.press("enter")
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"]
-        assert "its session is gone: this is a new one" in state(on.app)
+        assert "The session was deleted: continuing in a new one" in state(on.app)
         assert chat(on.app).chat.conversation.session_id not in map(full_id, range(3))
         assert "Keep the counter with the job." in " ".join(stream(on.app))
         assert title(on.app)[0] == "And what if the process restarts in the middle? (fork)"

@@ -114,7 +114,7 @@ async def test_it_opens_on_the_current_session_ready_to_find(home: Path) -> None
     async with picker(home) as picked:
         assert isinstance(picked.app.focused, FindLine)
         assert picked.line == "regex for logs"
-        assert "Enter go on with it" in picked.keys and "Down list" in picked.keys
+        assert "Enter continue" in picked.keys and "Down list" in picked.keys
 
 
 async def test_typing_finds_and_enter_opens(home: Path) -> None:
@@ -167,7 +167,7 @@ async def test_a_narrow_screen_has_no_preview(home: Path) -> None:
 async def test_tab_goes_to_the_messages_and_back_to_the_list(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("tab")
-        assert "B go back to before it" in picked.keys
+        assert "B rewind before it" in picked.keys
         await picked.press("tab")
         assert picked.app.focused is picked.list
 
@@ -202,7 +202,7 @@ async def test_a_session_is_renamed_in_place(home: Path) -> None:
         assert isinstance(picked.app.focused, RenameLine)
         await picked.press("N", "e", "w", "enter")
         assert await picked.titles() == ["retry logic", "New", "css grid puzzle", "parser, 2nd try"]
-        assert picked.line == "New" and picked.keys == "renamed · u undo"
+        assert picked.line == "New" and picked.keys == "Renamed · u undo"
         assert picked.preview.startswith("New\n")
         await picked.press("r", "x", "escape")
         assert picked.line == "New" and picked.result == NOTHING
@@ -212,28 +212,28 @@ async def test_a_session_is_pinned_and_unpinned(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("down", "down", "p")
         assert picked.list.render_line(0).text.strip() == "Pinned"
-        assert picked.line == "css grid puzzle" and "pinned" in picked.keys
+        assert picked.line == "css grid puzzle" and "Pinned" in picked.keys
         assert [s.title for s in await picked.workspace.sessions() if s.pinned] == [picked.line]
         await picked.press("p")
-        assert picked.keys == "no longer pinned"
+        assert picked.keys == "Unpinned"
         assert not [s for s in await picked.workspace.sessions() if s.pinned]
 
 
 async def test_deleted_sessions_come_back_one_after_the_other(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("down", "delete")
-        assert picked.keys == "deleted “regex for logs” · u undo"
+        assert picked.keys == "Deleted “regex for logs” · u undo"
         assert picked.line == "css grid puzzle", "the line that took its place"
         await picked.press("delete")
         assert await picked.titles() == ["retry logic", "parser, 2nd try"]
         await picked.press("u")
         assert picked.line == "css grid puzzle"
-        assert picked.keys == "brought back “css grid puzzle”"
+        assert picked.keys == "Restored “css grid puzzle”"
         await picked.press("u")
         assert picked.line == "regex for logs"
         assert len(await picked.titles()) == 4
         await picked.press("u")
-        assert picked.keys.startswith("there is nothing to undo")
+        assert picked.keys.startswith("Nothing to undo")
 
 
 async def test_a_fork_is_highlighted_and_can_be_opened(home: Path) -> None:
@@ -248,7 +248,7 @@ async def test_what_fails_is_said_in_one_line_and_changes_nothing(home: Path) ->
     async with picker(home) as picked:
         conversation, _ = await picked.workspace.resume(picked.names[1])
         await picked.press("down", "delete")
-        assert picked.keys == "the session is open: open another one first"
+        assert picked.keys == "The session is open · switch to another one first"
         assert len(await picked.titles()) == 4
         await conversation.close()
 
@@ -258,7 +258,7 @@ async def test_another_process_writing_a_session_is_said(home: Path) -> None:
     async with picker(home) as picked:
         conversation, _ = await other.resume(picked.names[1])
         await picked.press("down", "p")
-        assert "another" in picked.keys
+        assert "Another" in picked.keys
         await conversation.close()
     await other.close()
 
@@ -273,7 +273,7 @@ async def test_a_damaged_session_says_why_and_hides_no_other(home: Path) -> None
         await app.push_screen(SessionBrowser(SessionActions(workspace), picked, names[1]))  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         await picked.settle()
         assert picked.list.highlighted and picked.list.highlighted.mark.endswith("●")
-        assert "cannot be\n! read" in picked.preview and "doctor --repair" in picked.preview
+        assert "! Cannot read" in picked.preview and "doctor --repair" in picked.preview
         await picked.press("g", "o", "o", "d")
         assert "What about good?" in picked.preview
     await workspace.close()
@@ -312,5 +312,5 @@ async def test_a_store_that_cannot_be_written_is_said_and_nothing_is_lost(home: 
     async with picker(home) as picked:
         StoreLayout(home / "sessions").trash.write_text("a file in the place of the directory")
         await picked.press("down", "delete")
-        assert picked.keys.startswith("the store cannot do that")
+        assert picked.keys.startswith("Storage error")
         assert len(await picked.titles()) == 4

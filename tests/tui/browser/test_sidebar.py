@@ -171,7 +171,7 @@ async def test_the_keys_are_shown_while_they_matter(home: Path) -> None:
     async with shown(home) as (app, pilot, _):
         assert "Enter open" in app.keys and "r rename" in app.keys and "Del delete" in app.keys
         await pilot.press("r")
-        assert "keep this title" in app.keys and "r rename" not in app.keys
+        assert "save" in app.keys and "r rename" not in app.keys
         await pilot.press("escape")
         app.query_one(TextArea).focus()
         await pilot.pause()

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from textual.widget import Widget
+
+from ollm_tui.core.provider import TextDelta
+from ollm_tui.providers.scripted import Scripted
+from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from tests.tui.conftest import OpenApp
+from tests.tui.dialog_host import shown
+from tests.tui.jobs_desk import until
 from tests.tui.seen import chat, prompt, settled
+from tests.tui.typing_in import type_in
+
+
+def stream_is_shown(app: OllmApp) -> bool:
+    """Whether the stream and all it stands in are displayed."""
+    path = chat(app).transcript.ancestors_with_self
+    return all(each.display for each in path if isinstance(each, Widget))
 
 
 async def test_an_open_sidebar_is_open_again_after_a_restart(open_app: OpenApp) -> None:
@@ -15,7 +31,7 @@ async def test_an_open_sidebar_is_open_again_after_a_restart(open_app: OpenApp) 
     async with open_app(size=(100, 24)) as (app, pilot):
         assert chat(app).query_one(ChatSidebar).display
         assert prompt(app).has_focus
-        await pilot.press("f2")
+        await pilot.press("f2", "f2")  # there, then away
         await settled(app, pilot)
         assert not chat(app).query_one(ChatSidebar).display
     async with open_app(size=(100, 24)) as (app, pilot):
@@ -28,4 +44,45 @@ async def test_on_a_narrow_terminal_the_conversation_is_shown_first(open_app: Op
         await settled(app, pilot)
     async with open_app(size=(60, 20)) as (app, pilot):
         assert not chat(app).query(ChatSidebar)
-        assert chat(app).transcript.display
+        assert stream_is_shown(app)
+
+
+async def test_a_terminal_that_becomes_narrow_shows_the_conversation(open_app: OpenApp) -> None:
+    async with open_app(size=(120, 30)) as (app, pilot):
+        await pilot.resize_terminal(60, 20)
+        await settled(app, pilot)
+        assert not chat(app).query_one(ChatSidebar).display and stream_is_shown(app)
+        await pilot.press("f2")
+        await settled(app, pilot)
+        assert chat(app).query_one(ChatSidebar).has_focus_within
+        assert not stream_is_shown(app)
+        await pilot.press("escape")
+        await settled(app, pilot)
+        assert prompt(app).has_focus and stream_is_shown(app)
+        await pilot.resize_terminal(120, 30)
+        await settled(app, pilot)
+        assert chat(app).query_one(ChatSidebar).display
+
+
+async def test_on_a_wide_terminal_it_is_open_until_somebody_closes_it(open_app: OpenApp) -> None:
+    async with open_app(size=(120, 30)) as (app, pilot):
+        assert chat(app).query_one(ChatSidebar).display
+        assert prompt(app).has_focus
+        await pilot.press("f2", "f2")
+        await settled(app, pilot)
+    async with open_app(size=(120, 30)) as (app, pilot):
+        assert not chat(app).query(ChatSidebar)
+
+
+async def test_a_session_is_listed_from_its_first_message_on(open_app: OpenApp) -> None:
+    goes_on = asyncio.Event()
+    async with open_app(Scripted([[goes_on, TextDelta("fine")]]), size=(120, 30)) as (app, pilot):
+        assert "No sessions yet" in shown(app)
+        await type_in(pilot, "where are the keys?")
+        await pilot.press("enter")
+        try:
+            await until(pilot, lambda: "No sessions yet" not in shown(app))
+            assert "writing" in shown(app)
+        finally:
+            goes_on.set()
+        await settled(app, pilot)

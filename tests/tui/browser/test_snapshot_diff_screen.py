@@ -78,7 +78,7 @@ def test_in_one_line_it_says_how_much_differs() -> None:
 def test_two_points_without_words_say_so() -> None:
     nothing = replace(earlier(), order=(), user_messages=(), messages=())
     [*_, last] = diff_lines(diff(nothing, nothing), ("", ""), 80)
-    assert "Nothing had been said" in last[0].text
+    assert "No messages on" in last[0].text
 
 
 async def test_keys_move_and_close() -> None:

@@ -29,7 +29,7 @@ async def test_a_message_is_typed_sent_and_answered(open_app: OpenApp) -> None:
         await settled(app, pilot)
         assert stream(app) == ["▌ hi", "┃ Hello there"]
         assert prompt(app).text == ""
-        assert title(app) == ("hi", "scripted · scripted")
+        assert title(app) == ("hi", "scripted · scripted · this machine")
         assert "8 %  ≈714/8.2k" in gauge(app) and state(app).endswith("saved")
 
 
@@ -107,7 +107,7 @@ async def test_enter_on_the_empty_prompt_sends_what_was_held_back(open_app: Open
         assert "Enter send" in str(queue.content) and "Esc" not in str(queue.content)
         await pilot.press("enter")
         await settled(app, pilot)
-        assert queue.count == 0 and stream(app)[-1].startswith("┃ B")
+        assert queue.messages.count == 0 and stream(app)[-1].startswith("┃ B")
 
 
 async def test_enter_twice_sends_a_queued_message_while_the_model_writes(open_app: OpenApp) -> None:
@@ -120,12 +120,25 @@ async def test_enter_twice_sends_a_queued_message_while_the_model_writes(open_ap
         await pilot.press("enter")
         await pilot.pause()
         assert "Enter again stops the answer" in state(app)
-        assert app.screen.query_one(MessageQueue).count == 1
+        assert app.screen.query_one(MessageQueue).messages.count == 1
         await pilot.press("enter")
         await settled(app, pilot)
         await settled(app, pilot)
-        assert app.screen.query_one(MessageQueue).count == 0
+        assert app.screen.query_one(MessageQueue).messages.count == 0
         assert stream(app)[-1].startswith("┃ B")
+
+
+async def test_now_with_an_empty_queue_says_so_and_stops_nothing(open_app: OpenApp) -> None:
+    go_on = asyncio.Event()
+    async with open_app([[TextDelta("A"), go_on, TextDelta(" B"), DONE]]) as (app, pilot):
+        for text in ("one", "/now", "/now"):
+            await type_in(pilot, text)
+            await pilot.press("enter")
+            await pilot.pause()
+        assert state(app).startswith("Nothing queued")
+        go_on.set()
+        await settled(app, pilot)
+        assert stream(app)[-1].startswith("┃ A B")
 
 
 async def test_a_failure_is_shown_in_the_stream_with_what_to_do(open_app: OpenApp) -> None:
@@ -133,7 +146,7 @@ async def test_a_failure_is_shown_in_the_stream_with_what_to_do(open_app: OpenAp
         await type_in(pilot, "hi")
         await pilot.press("enter")
         await settled(app, pilot)
-        assert stream(app)[-2:] == ["! no answer", "! start the server"]
+        assert stream(app)[-2:] == ["! No answer", "! Start the server"]
 
 
 async def test_what_has_to_be_prepared_is_said(open_app: OpenApp) -> None:
@@ -243,4 +256,4 @@ async def test_it_works_at_60_by_20_and_survives_resizing(open_app: OpenApp) -> 
 async def test_every_theme_opens(open_app: OpenApp, theme: str) -> None:
     async with open_app(settings=Settings(ui=Interface(theme=theme))) as (app, _):
         assert isinstance(app.screen, ChatScreen)
-        assert ("cannot be read" in " ".join(stream(app))) == (theme == "no such theme")
+        assert ("Cannot read theme" in " ".join(stream(app))) == (theme == "no such theme")

@@ -43,7 +43,7 @@ async def test_the_first_message_is_sent_once_the_context_is_counted(
 ) -> None:
     async with open_app(ANSWERS, session_id=long_session(home), size=(120, 40)) as (app, pilot):
         conversation = chat(app).chat.conversation
-        assert "a long session" in gauge(app) and not conversation.is_prepared
+        assert "Long session" in gauge(app) and not conversation.is_prepared
         await send(app, pilot, "hello")
         while chat(app).chat.is_busy:  # the turn begins when the counting has ended
             await pilot.pause()
@@ -58,6 +58,6 @@ async def test_a_message_stopped_while_it_is_counted_waits(open_app: OpenApp, ho
         assert chat(app).chat.is_busy
         await pilot.press("escape")
         await settled(app, pilot)
-        waiting = chat(app).query_one(MessageQueue)
+        waiting = chat(app).query_one(MessageQueue).messages
         assert waiting.count == 1 and "┃ an answer" not in stream(app)
         assert not chat(app).chat.is_busy

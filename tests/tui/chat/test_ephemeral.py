@@ -17,11 +17,11 @@ SCRIPT = [[TextDelta("one")], [TextDelta("two")], [TextDelta("three")]]
 
 async def test_the_status_line_says_that_nothing_is_kept(open_app: OpenApp) -> None:
     async with open_app(SCRIPT, settings=EPHEMERAL) as (app, pilot):
-        assert "not kept" in state(app)
+        assert "ephemeral" in state(app)
         await send(app, pilot, "hello")
-        assert "not kept" in state(app) and "saved" not in state(app)
+        assert "ephemeral" in state(app) and "saved" not in state(app)
         await send(app, pilot, "/save")
-        assert "an ephemeral session is not kept: /export" in state(app)
+        assert "Ephemeral sessions are not saved · /export" in state(app)
 
 
 async def test_a_snapshot_of_it_is_where_it_is_said_to_be(open_app: OpenApp, home: Path) -> None:
@@ -29,7 +29,7 @@ async def test_a_snapshot_of_it_is_where_it_is_said_to_be(open_app: OpenApp, hom
         on = Desk(app, pilot)
         await send(app, pilot, "swordfish")
         await on.press("ctrl+t")
-        assert "brings you back here" in state(app)
+        assert "returns here" in state(app)
         await send(app, pilot, "and more")
         await send(app, pilot, "/restore")
         await on.settle()
@@ -52,10 +52,10 @@ async def test_it_is_forked_in_memory_and_the_first_one_stays(
         first = chat(app).chat.conversation.session_id
         await send(app, pilot, "and more")
         await on.press("alt+up", "k", "k", "f")
-        assert "a session of its own, not kept either" in state(app)
+        assert "you are in the new session, not saved either" in state(app)
         fork = chat(app).chat.conversation
         assert [message.text for message in fork.state.branch()] == ["swordfish", "one"]
-        assert fork.session_id != first and "not kept" in state(app)
+        assert fork.session_id != first and "ephemeral" in state(app)
         await on.press("f3")
         assert "2 sessions" in on.screen
         await on.press("escape", "ctrl+n")

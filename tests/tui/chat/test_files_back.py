@@ -90,13 +90,13 @@ async def test_going_back_offers_the_files_and_y_brings_them_back(
         files.change()
         await say(on, RESTORE)
         assert isinstance(on.app.screen, FilesBack) and on.branch == BACK
-        assert "2 files since then" in on.screen
-        assert "as it was · 3 B → 3 B" in on.screen and "made since: goes" in on.screen
+        assert "2 files since" in on.screen
+        assert "restore · 3 B → 3 B" in on.screen and "created since · delete" in on.screen
         assert files.texts["changed"] == "two", "nothing happens before the answer"
         await on.press("y")
         assert isinstance(on.app.screen, ChatScreen)
         assert files.texts == {"kept": "as ever", "changed": "one"}
-        assert "2 files brought back" in state(on.app)
+        assert "2 files restored" in state(on.app)
 
 
 @pytest.mark.parametrize("keys", [("b",), ("B",)])
@@ -107,7 +107,7 @@ async def test_going_back_to_a_message_offers_them_too(
         files.change()
         await on.press(*["alt+up"] * 5, *keys)
         await until(on.pilot, lambda: isinstance(on.app.screen, FilesBack))
-        assert isinstance(on.app.screen, FilesBack) and "2 files since then" in on.screen
+        assert isinstance(on.app.screen, FilesBack) and "2 files since" in on.screen
         assert "/undo" in on.screen or "undone" in on.screen
         await on.press("y")
         assert files.texts == {"kept": "as ever", "changed": "one"}
@@ -184,7 +184,7 @@ async def test_what_others_wrote_since_is_only_overwritten_when_it_is_marked(
         files.change()
         files.write(changed="mine")
         await say(on, RESTORE)
-        assert "changed by others too" in on.screen
+        assert "also changed by others" in on.screen
         await on.press("y")
         assert files.texts == {"kept": "as ever", "changed": "mine"}
 
@@ -203,10 +203,10 @@ async def test_sixty_columns_are_enough(open_app: OpenApp, home: Path) -> None:
         files.change()
         await say(on, RESTORE)
         for words in (
-            "Files too?",
+            "Restore files too?",
             "changed",
-            "made since: goes",
-            "y bring back the marked",
-            "n leave all",
+            "created since · delete",
+            "y restore marked",
+            "n keep all",
         ):
             assert words in on.screen, words

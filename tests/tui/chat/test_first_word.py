@@ -52,7 +52,7 @@ async def test_waiting_and_writing_are_seen_where_the_answer_is(open_app: OpenAp
 def test_the_rate_is_told_once_enough_is_read() -> None:
     moment = 0.0
     waiting = Waiting(lambda: moment)
-    waiting.begin("waiting for the first word")
+    waiting.begin("waiting for the model")
     waiting.note("reading the prompt", 0.0)
     moment = 2.0
     assert waiting.words(4000) == "reading the prompt · 0% · 0 of 4.0k tokens · 2 s"
@@ -63,5 +63,5 @@ def test_the_rate_is_told_once_enough_is_read() -> None:
 def test_what_was_known_before_the_reply_began_stays() -> None:
     waiting = Waiting(lambda: 0.0)
     waiting.note("loading the model", None)
-    waiting.begin("waiting for the first word")
+    waiting.begin("waiting for the model")
     assert waiting.words(0) == "loading the model · 0 s"

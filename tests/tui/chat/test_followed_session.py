@@ -49,8 +49,8 @@ async def until_seen(app: OllmApp, pilot: Pilot[int], words: str) -> None:
 async def followed(app: OllmApp, pilot: Pilot[int]) -> tuple[ChatScreen, Following]:
     chat = cast(ChatScreen, app.screen)
     following = Following(chat, NAME)
-    await following.begin()
-    await until_seen(app, pilot, "follows another window")
+    following.begin()
+    await until_seen(app, pilot, "following another window")
     return chat, following
 
 
@@ -59,11 +59,11 @@ async def test_it_says_what_it_is_and_grows(open_app: OpenApp, other: OtherWrite
         chat, following = await followed(app, pilot)
         assert app.conversation is None
         text = seen(app)
-        assert "Hello over there" in text and "Enter forks this session" in text
+        assert "Hello over there" in text and "Enter forks it" in text
         other.say("second", "How are you there?")
         await until_seen(app, pilot, "How are you there?")
         other.close()
-        await until_seen(app, pilot, "Enter continues this session here")
+        await until_seen(app, pilot, "Enter continues it here")
         following.stop()
         assert chat.prompt.placeholder == SHORT_PLACEHOLDER
 
@@ -71,7 +71,7 @@ async def test_it_says_what_it_is_and_grows(open_app: OpenApp, other: OtherWrite
 async def test_what_is_sent_goes_on_in_a_fork(open_app: OpenApp, other: OtherWriter) -> None:
     async with open_app(SCRIPT) as (app, pilot):
         chat, following = await followed(app, pilot)
-        chat.query_one(MessageQueue).add(Prompt.Sent("And here?"))
+        chat.query_one(MessageQueue).messages.add(Prompt.Sent("And here?"))
         await following.go_on()
         assert app.conversation is not None
         assert app.conversation.state.header.forked_from == NAME
@@ -93,7 +93,7 @@ async def test_a_session_that_is_deleted_meanwhile_is_told(
         _, following = await followed(app, pilot)
         other.close()
         SessionLibrary.at(StoreLayout(home / "sessions")).delete(NAME)
-        await until_seen(app, pilot, "there is no session subject")
+        await until_seen(app, pilot, "No session subject")
         await following.go_on()
         assert app.conversation is None
-        assert "there is no session" in seen(app)
+        assert "No session" in seen(app)

@@ -171,7 +171,7 @@ async def test_another_model_is_announced(
             added = MessageAdded(at=said.timestamp, message=replace(said, model=model))
             other.record(added)
         await here.next()
-        assert "large answers from here" in here.text()
+        assert "Switched to large" in here.text()
     other.close()
 
 

@@ -75,7 +75,7 @@ async def test_a_busy_server_is_waited_for_with_a_countdown_that_esc_ends(
     async with open_app(provider) as (app, pilot):
         await type_in(pilot, "one")
         await pilot.press("enter")
-        while "trying again in" not in state(app):
+        while "retrying in" not in state(app):
             await pilot.pause(0.01)
         assert "Esc stop" in state(app) and "scripted is busy" in state(app)
         before = state(app)

@@ -15,7 +15,7 @@ from tests.tui.typing_in import type_in
 ANSWERS = [[TextDelta(f"answer {number}")] for number in range(9)]
 FOUR = Settings(retention=Retention(max_items=4))
 QUESTION = (
-    "This session has 4 items (retention.maxItems). Go on in a linked new session?\n"
+    "This session has 4 items (retention.maxItems). Continue in a new, linked session?\n"
     "Alt+A, then   y yes   n not now"
 )
 
@@ -29,7 +29,7 @@ async def test_it_is_asked_at_the_limit_and_again_only_after_as_many_more(
             await send(app, pilot, text)
             asked.append(offered(app))
         await answer(app, pilot, "n")
-        assert state(app).startswith("this session goes on")
+        assert state(app).startswith("Continuing here")
         for text in ("three", "four"):
             await send(app, pilot, text)
             asked.append(offered(app))
@@ -47,7 +47,7 @@ async def test_esc_means_not_now_and_sending_goes_on_here(open_app: OpenApp) -> 
             await send(app, pilot, text)
         assert "4 items" in offered(app) and stream(app)[-1] == "┃ answer 2"
         await answer(app, pilot, "escape")
-        assert offered(app) == "" and state(app).startswith("this session goes on")
+        assert offered(app) == "" and state(app).startswith("Continuing here")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -63,13 +63,13 @@ async def test_yes_goes_on_in_a_linked_session_and_the_browser_leads_back(
         assert new.header.continues == old and offered(app) == ""
         assert [message.text for message in new.branch()] == ["two", "answer 1"]
         assert "one (part 2)" in " ".join(title(app))
-        assert "a new session, linked to the one before" in state(app)
+        assert "New session, linked to the previous one" in state(app)
         await send(app, pilot, "three")
         assert stream(app)[-1] == "┃ answer 2" and len(new) == 4
         at = Desk(app, pilot)
         await at.press("f3", "down", "home")
         assert at.line == "one (part 2)" and "continues “one”" in at.preview
-        assert "< part before" in at.keys and "part after" not in at.keys
+        assert "< previous part" in at.keys and "next part" not in at.keys
         await at.press("less_than_sign")
         assert at.line == "one" and "continued in “one (part 2)”" in at.preview
         await at.press("greater_than_sign")

@@ -18,38 +18,38 @@ def shown(app: Desk) -> list[str]:
 async def test_it_takes_no_room_while_nothing_waits() -> None:
     async with desk() as (app, pilot):
         assert shown(app) == []
-        app.waiting.add(Prompt.Sent("one"))
+        app.waiting.messages.add(Prompt.Sent("one"))
         await pilot.pause()
         assert len(shown(app)) == 2
-        app.waiting.take()
+        app.waiting.messages.take()
         await pilot.pause()
-        assert shown(app) == [] and app.waiting.count == 0
+        assert shown(app) == [] and app.waiting.messages.count == 0
 
 
 async def test_it_shows_three_how_many_more_and_the_keys() -> None:
     async with desk() as (app, pilot):
         for number in range(1, 8):
-            app.waiting.add(Prompt.Sent(f"message\n{number}"))
+            app.waiting.messages.add(Prompt.Sent(f"message\n{number}"))
         await pilot.pause()
         assert shown(app) == [
             "next  message 1",
             "message 2",
             "message 3",
             "and 4 more",
-            "↑ edit the last   Esc stop and hold the queue   Enter twice send now",
+            "↑ edit last   Esc stop and hold   Enter Enter send now",
         ]
 
 
 async def test_a_long_message_takes_one_line_at_any_width() -> None:
     async with desk(size=(30, 20)) as (app, pilot):
-        app.waiting.add(Prompt.Sent("word " * 100))
+        app.waiting.messages.add(Prompt.Sent("word " * 100))
         await pilot.pause()
         assert len(shown(app)) == 2 and shown(app)[0].endswith("…")
 
 
 async def test_foreign_brackets_are_only_text() -> None:
     async with desk() as (app, pilot):
-        app.waiting.add(Prompt.Sent("[bold]x[/ [@click=app.quit()]y"))
+        app.waiting.messages.add(Prompt.Sent("[bold]x[/ [@click=app.quit()]y"))
         await pilot.pause()
         assert shown(app)[0] == "next  [bold]x[/ [@click=app.quit()]y"
 
@@ -58,25 +58,25 @@ async def test_the_first_is_next_and_the_last_is_taken_back() -> None:
     async with desk() as (app, pilot):
         one, two, three = (Prompt.Sent(text) for text in ("one", "two", "three"))
         for sent in (one, two, three):
-            app.waiting.add(sent)
-        assert app.waiting.take() is one
-        assert app.waiting.take_back() is three
-        assert app.waiting.clear() == [two]
-        assert app.waiting.take() is None and app.waiting.take_back() is None
+            app.waiting.messages.add(sent)
+        assert app.waiting.messages.take() is one
+        assert app.waiting.messages.take_back() is three
+        assert app.waiting.messages.clear() == [two]
+        assert app.waiting.messages.take() is None and app.waiting.messages.take_back() is None
         await pilot.pause()
 
 
 async def test_up_on_the_empty_prompt_takes_back_before_it_walks() -> None:
     async with desk() as (app, pilot):
         app.prompt.remember(["older"])
-        app.waiting.add(Prompt.Sent("waits"))
+        app.waiting.messages.add(Prompt.Sent("waits"))
         await pilot.pause()
         await type_in(pilot, "x")
         await pilot.press("up")
         assert app.prompt.text == "older"
         await pilot.press("down", "backspace", "up")
         await pilot.pause()
-        assert app.prompt.text == "waits" and app.waiting.count == 0
+        assert app.prompt.text == "waits" and app.waiting.messages.count == 0
 
 
 async def test_a_paste_that_waits_comes_back_as_it_was() -> None:
@@ -85,7 +85,7 @@ async def test_a_paste_that_waits_comes_back_as_it_was() -> None:
         await pilot.press("enter")
         [sent] = app.said
         assert isinstance(sent, Prompt.Sent)
-        app.waiting.add(sent)
+        app.waiting.messages.add(sent)
         await pilot.pause()
         assert shown(app)[0] == "next  [paste 1]"
         await pilot.press("up")

@@ -27,7 +27,7 @@ from tests.tui.seen import chat, state, stream
 
 FULL_AT_BYTES = 200_000
 """Enough for everything but a snapshot of what was said."""
-NO_ROOM = "the snapshot could not be saved"
+NO_ROOM = "Could not save the snapshot"
 OFF = Settings(snapshots=Snapshots(enabled=False))
 
 
@@ -66,8 +66,8 @@ async def test_on_a_full_disk_going_back_to_a_message_says_so_and_can_be_undone(
         with full_disk(FULL_AT_BYTES):
             await on.press("b")
             assert told(on) == 1
-            assert "free some space" in stream(on.app)[-1] or "written" in stream(on.app)[-1]
-            assert on.branch == MAIN[:8] and "/undo takes it back" in state(on.app)
+            assert "ree disk space" in stream(on.app)[-1] or "writable" in stream(on.app)[-1]
+            assert on.branch == MAIN[:8] and "/undo reverts it" in state(on.app)
             await say_in_prompt(on, "/undo")
             assert on.branch == MAIN, "and not the compression before it"
             history = chat(on.app).chat.conversation.compression.history
@@ -82,9 +82,9 @@ async def test_on_a_full_disk_a_restore_promises_no_way_back(open_app: OpenApp, 
             await say_in_prompt(on, "/restore now")
             assert on.branch == MAIN
             assert told(on) == 1
-            assert "cannot be undone: no snapshot was taken" in state(on.app)
+            assert "cannot be undone (no snapshot" in state(on.app)
             await say(on, "/undo")
-            assert "going back cannot be undone" in state(on.app)
+            assert "Cannot be undone" in state(on.app)
             assert on.branch == MAIN
             history = chat(on.app).chat.conversation.compression.history
             assert [each.undone_at for each in history] == [None]
@@ -120,14 +120,14 @@ async def test_without_snapshots_the_way_back_is_only_promised_where_there_is_on
 ) -> None:
     async with desk(open_app, home, OFF) as on:
         await on.press("alt+up", "k", "k", "k", "k", "k", "b")
-        assert on.branch == MAIN[:8] and "/undo takes it back" in state(on.app)
+        assert on.branch == MAIN[:8] and "/undo reverts it" in state(on.app)
         if where == "message":
             await say_in_prompt(on, "/undo")
             assert on.branch == MAIN
         else:
             await say_in_prompt(on, "/restore now")
             assert on.branch == MAIN
-            assert "cannot be undone: no snapshot was taken" in state(on.app)
+            assert "cannot be undone (no snapshot" in state(on.app)
 
 
 async def test_a_compression_without_a_snapshot_before_it_says_so(

@@ -41,9 +41,9 @@ async def test_a_snapshot_is_taken_by_key_and_by_name_and_says_so(
 ) -> None:
     async with desk(open_app, home) as on:
         await on.press("ctrl+t")
-        assert state(on.app).startswith("snapshot taken: Ctrl+S or /restore brings you back here")
+        assert state(on.app).startswith("Snapshot taken · Ctrl+S or /restore returns here")
         await say(on, "/snapshot [b]before the rewrite")
-        assert "snapshot “[b]before the rewrite” taken" in state(on.app)
+        assert "Snapshot “[b]before the rewrite” taken" in state(on.app)
         names = [each.name for each in await chat(on.app).chat.conversation.snapshots.list()]
         assert names[:2] == ["[b]before the rewrite", ""]
 
@@ -52,7 +52,7 @@ async def test_of_an_empty_conversation_none_is_taken(open_app: OpenApp) -> None
     async with open_app() as (app, pilot):
         on = Desk(app, pilot)
         await on.press("ctrl+t")
-        assert state(app).startswith("nothing has been said yet: send a message first")
+        assert state(app).startswith("No messages yet · send a message first")
 
 
 @pytest.mark.parametrize("words", ("before the log", "THE LOG", "snap0028"))
@@ -62,7 +62,7 @@ async def test_restore_finds_a_snapshot_by_its_name_or_id(
     async with desk(open_app, home) as on:
         await say(on, f"/restore {words}")
         assert on.branch == MAIN[:6]
-        assert "back at “before the log”" in state(on.app)
+        assert "Back at “before the log”" in state(on.app)
 
 
 async def test_a_list_that_was_opened_before_the_session_goes_back_in_it(
@@ -83,7 +83,7 @@ async def test_a_list_that_was_opened_before_the_session_goes_back_in_it(
 async def test_restore_says_when_no_snapshot_is_called_so(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await say(on, "/restore nothing")
-        assert state(on.app).startswith("there is no one snapshot 'nothing'")
+        assert state(on.app).startswith("No single snapshot matches 'nothing'")
         assert on.branch == MAIN
 
 
@@ -103,14 +103,14 @@ async def test_b_ends_the_conversation_after_the_turn_and_u_takes_it_back(
 ) -> None:
     async with desk(open_app, home) as on:
         await on.press("alt+up", "k", "k", "k", "k", "k")
-        assert "b back to here" in state(on.app) and "B before it" in state(on.app)
+        assert "b rewind here" in state(on.app) and "B rewind before" in state(on.app)
         assert chat(on.app).transcript.cursor.key == "q3"
         await on.press("b")
         assert on.branch == MAIN[:8]
-        assert "/undo takes it back · 2 messages set aside" in state(on.app)
+        assert "/undo reverts it · 2 messages kept as a branch" in state(on.app)
         assert stream(on.app)[-2].startswith("┃ Part 17 fails"), "then the line of the compression"
         await on.press("alt+up", "u")
-        assert on.branch == MAIN and "undone" in state(on.app)
+        assert on.branch == MAIN and state(on.app).startswith("Rewind undone · ")
 
 
 async def test_get_back_to_before_i_pasted_that_log(open_app: OpenApp, home: Path) -> None:
@@ -127,11 +127,11 @@ async def test_before_the_first_message_there_is_nothing_to_go_back_to(
 ) -> None:
     async with desk(open_app, home) as on:
         await on.press("alt+up", "g", "B")
-        assert state(on.app).startswith("nothing was said before that")
+        assert state(on.app).startswith("Nothing before that message")
         await on.press("G", "b")
-        assert state(on.app).startswith("the conversation ends there already")
+        assert state(on.app).startswith("Already there")
         await say_in_prompt(on, "/back")
-        assert state(on.app).startswith("no message is chosen")
+        assert state(on.app).startswith("No message selected")
 
 
 async def say_in_prompt(on: Desk, text: str) -> None:
@@ -144,11 +144,12 @@ async def test_undo_takes_back_whatever_was_last(open_app: OpenApp, home: Path) 
         await say(on, "/restore before the log")
         await say(on, "/undo")
         assert on.branch == MAIN, "the restore was last"
+        assert state(on.app).startswith("Restore undone · ")
         await say(on, "/undo")
         metadata = chat(on.app).chat.conversation.state.header.metadata
         assert metadata.compression_history[0].undone_at, "then the compression before it"
         await say(on, "/undo")
-        assert "there is no" in state(on.app)
+        assert "No compression to undo" in state(on.app)
 
 
 async def test_nothing_is_gone_back_to_while_the_model_answers(
@@ -162,7 +163,7 @@ async def test_nothing_is_gone_back_to_while_the_model_answers(
         await type_in(on.pilot, "/restore before the log")
         await on.pilot.press("enter")
         await on.pilot.pause(0.1)
-        assert "still answering" in state(on.app)
+        assert "Still answering" in state(on.app)
         chat(on.app).chat.conversation.cancel()
         await on.settle()
         assert on.branch[:10] == MAIN
@@ -224,8 +225,8 @@ async def test_what_was_deleted_long_ago_goes_for_good_after_the_start(
 @pytest.mark.parametrize(
     ("width", "told"),
     [
-        (140, "· the model then was gemma3:4b · F7 changes it"),
-        (80, "model then: gemma3:4b (F7) · /undo takes it back"),
+        (140, "· the model was gemma3:4b · F7 switches"),
+        (80, "model was gemma3:4b (F7) · /undo reverts it"),
     ],
 )
 async def test_after_going_back_it_is_said_which_model_answered_then(
@@ -235,7 +236,7 @@ async def test_after_going_back_it_is_said_which_model_answered_then(
         conversation = chat(on.app).chat.conversation
         await on.app.workspace.switch_model(conversation, None, "tiny")
         await say(on, "/restore before the log")
-        assert told in state(on.app) and "/undo takes it back" in state(on.app)
+        assert told in state(on.app) and "/undo reverts it" in state(on.app)
         assert conversation.choice.model == "tiny", "going back does not change who answers"
 
 
@@ -245,4 +246,4 @@ async def test_where_the_same_model_answers_nothing_is_said_of_it(
     async with desk(open_app, home, size=(140, 40)) as on:
         await say(on, "/snapshot mine")
         await say(on, "/restore mine")
-        assert "back at “mine”" in state(on.app) and "model" not in state(on.app)
+        assert "Back at “mine”" in state(on.app) and "model" not in state(on.app)

@@ -22,7 +22,7 @@ async def test_facts_that_are_shown_twice_at_once_leave_nothing_undone(
             chat(app).lines.show_facts()
         await pilot.pause(0.05)
         gc.collect()
-        assert title(app)[0] == "New conversation"
+        assert title(app)[0] == "New session"
     assert [str(each.message) for each in recwarn if "never awaited" in str(each.message)] == []
 
 
@@ -34,19 +34,19 @@ async def test_what_is_told_while_an_answer_ends_stays_its_time(open_app: OpenAp
         await pilot.press("enter")
         await pilot.pause()
         assert chat(app).chat.is_busy
-        chat(app).lines.tell("message copied")
+        chat(app).lines.tell("Message copied")
         go_on.set()
         await settled(app, pilot)
         assert not chat(app).chat.is_busy
-        assert "message copied" in state(app)
+        assert "Message copied" in state(app)
 
 
 @pytest.mark.parametrize(
     ("width", "expected"),
     [
-        (60, "Ctrl+P commands   F3 sessions   F1 keys"),
-        (80, "Ctrl+P commands   F3 sessions, snapshots   F4 search   F1 keys"),
-        (120, "Ctrl+P commands   F3 sessions, snapshots   F4 search   Alt+Up read   F1 keys"),
+        (60, "Ctrl+P commands   F3 sessions   F1 help"),
+        (80, "Ctrl+P commands   F3 sessions, snapshots   F4 search   F1 help"),
+        (120, "Ctrl+P commands   F3 sessions, snapshots   F4 search   Alt+Up read   F1 help"),
     ],
 )
 async def test_the_keys_of_the_prompt_fit_also_when_the_terminal_changes(

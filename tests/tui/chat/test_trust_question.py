@@ -74,7 +74,7 @@ async def test_y_uses_them_in_this_session(open_app: OpenApp, instructions: Path
         await settled(app, pilot)
         assert asked(app) == "" and keys_in_context(app) == ["AGENTS.md"]
         assert app.focused is prompt(app)
-        assert "in every prompt now" in state(app)
+        assert "Added to every prompt" in state(app)
         assert chat(app).chat.conversation.notes.all[0].content == "Use tabs everywhere."
         await pilot.press("ctrl+n")
         await settled(app, pilot)
@@ -146,7 +146,7 @@ async def test_escape_decides_another_time(open_app: OpenApp, instructions: Path
         assert asked(app) == "" and app.focused is prompt(app)
         await pilot.press("alt+a")
         await pilot.pause()
-        assert "nothing is asked now" in state(app)
+        assert "No question pending" in state(app)
 
 
 async def test_a_word_that_is_no_answer_says_what_there_is(
@@ -176,7 +176,7 @@ async def test_settings_are_listed_with_what_they_change_and_refused_ones_can_be
 ) -> None:
     async with open_app() as (app, pilot):
         assert asked(app).splitlines() == [
-            "This folder has its own settings. Trust them?",
+            "This folder has settings. Trust them?",
             "  compression.threshold: 0.8 → 0.5",
             "Alt+A, then   y yes   n never   v view",
         ]
@@ -203,7 +203,7 @@ async def test_never_to_settings_holds_until_they_change(
     async with open_app() as (app, pilot):
         await pilot.press("alt+a", "n")
         await settled(app, pilot)
-        assert asked(app) == "" and "nothing of it is used" in state(app)
+        assert asked(app) == "" and "Not used" in state(app)
         await pilot.press("ctrl+n")
         await settled(app, pilot)
         assert asked(app) == "" and not app.starts_again
@@ -220,7 +220,7 @@ async def test_settings_count_later_where_starting_again_would_lose_something(
     async with open_app(settings=ephemeral) as (app, pilot):
         await pilot.press("alt+a", "y")
         await settled(app, pilot)
-        assert "count from the next start on" in state(app) and not app.starts_again
+        assert "apply from the next start" in state(app) and not app.starts_again
 
 
 async def test_one_question_is_about_instructions_and_settings(
@@ -250,6 +250,19 @@ async def test_a_model_that_leaves_the_machine_is_named(
         await settled(app, pilot)
         assert "  would send what you write to api.example.com" in asked(app).splitlines()
         assert "  provider: auto → cloud" in asked(app).splitlines()
+
+
+async def test_a_model_that_nobody_has_now_may_leave_the_machine_later(
+    open_app: OpenApp, settings_file: Path, home: Path
+) -> None:
+    settings_file.write_text("model: 'large:cloud'\n")
+    providers = Providers(Settings(), {}, home / "models")
+    async with open_app() as (app, pilot):
+        app.workspace.models = ModelChooser(app.workspace.settings, providers)
+        ask(chat(app).chat)
+        await settled(app, pilot)
+        assert "  may send what you write to another machine (" in asked(app)
+        assert "large:cloud" in asked(app)
 
 
 @pytest.mark.parametrize("size", ((80, 24), (60, 20), (60, 14)))

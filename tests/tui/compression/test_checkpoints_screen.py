@@ -25,14 +25,14 @@ async def test_each_tells_what_it_covers_what_it_saves_who_wrote_it_and_when() -
         assert "detailed · 34 messages, m4 to m37 · 2,603 → 209 tokens" in text
         assert "qwen2.5-coder:1.5b · compression 1 · " in text and "2024" in text
         assert "The user wants uploads to stop" in text
-        assert "Ledger, kept without the model" in text and "never retry a 4xx" in text
+        assert "Ledger (from records, no model" in text and "never retry a 4xx" in text
 
 
 async def test_without_checkpoints_it_teaches_how_one_comes_to_be() -> None:
     app = Host(CheckpointsScreen(()))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        words = "No checkpoint yet. The context is compressed at 80 %; /compact does it now."
+        words = "No checkpoints yet. The context is compressed at 80 %; /compact does it now."
         assert words in shown(app)
 
 

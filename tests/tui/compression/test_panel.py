@@ -46,8 +46,8 @@ async def test_it_shows_stage_bars_fates_words_and_ledger_while_it_runs() -> Non
         assert has(app, "before", "5,114", "after", "≈1,580", "frees ≈3,534 tokens, 69 %")
         assert has(app, "keep   6 messages   723", "3 yours, 3 recent")
         assert has(app, "fold   30 messages  2.6k → ≈", "elide  4 outputs    1.3k → 80")
-        assert has(app, "Summary, as it is written", "The user wants uploads to stop")
-        assert has(app, "Ledger, kept without the model", "decided: back-off belongs to the job")
+        assert has(app, "Summary (being written", "The user wants uploads to stop")
+        assert has(app, "Ledger (from records, no model", "decided: back-off belongs to the job")
         assert app.seen[-1] == "Esc cancel, nothing changes"
 
 
@@ -97,18 +97,18 @@ async def test_a_second_summary_takes_the_place_of_the_first() -> None:
         app.view.take(SummaryRejected(reason="the summary only repeats the question", again=True))
         app.view.take(SummaryArrived(text="Anew: ", begins=True))
         await still(pilot)
-        assert has(app, "the summary only repeats the question: asked once more", "Anew:")
+        assert has(app, "the summary only repeats the question: asking again", "Anew:")
         assert not has(app, "The user wants")
         app.view.take(SummaryRejected(reason="it is empty", again=False))
         await still(pilot)
-        assert has(app, "it is empty: done without it, the ledger is kept")
+        assert has(app, "it is empty: continuing with the ledger only")
 
 
 async def test_before_the_first_word_it_says_who_is_going_to_write() -> None:
     async with desk() as (app, pilot):
         await tell(app, pilot, [STARTED])
-        assert has(app, "qwen2.5-coder:1.5b is going to write it here.")
-        assert "stage 1 of 6 · choosing" in app.seen[0]
+        assert has(app, "qwen2.5-coder:1.5b will write it here.")
+        assert "stage 1 of 6 · selecting" in app.seen[0]
 
 
 # Its size and its place
@@ -196,7 +196,7 @@ async def test_esc_z_and_tab_work_once_it_has_the_focus() -> None:
         await tell(app, pilot, summarising())
         await pilot.click(CompressionPanel)
         assert app.focused is app.panel
-        assert app.seen[-1] == "Esc cancel   e edit first   z whole screen"
+        assert app.seen[-1] == "Esc cancel   e edit first   z full screen"
         await pilot.press("escape")
         assert app.wanted == ["cancel"]
         await pilot.press("tab")
@@ -233,7 +233,7 @@ async def test_many_words_in_one_frame_are_drawn_once() -> None:
         assert 1 <= app.panel.pictures - before <= 3
 
 
-# The whole screen
+# The full screen
 
 
 async def test_z_shows_it_on_the_whole_screen_and_z_again_beside_the_chat() -> None:
@@ -272,11 +272,11 @@ async def test_the_whole_screen_stays_at_the_end_until_esc() -> None:
 @pytest.mark.parametrize(
     ("event", "title", "words"),
     [
-        (CompressionCancelled(), "Cancelled", "/compact begins again"),
+        (CompressionCancelled(), "Cancelled", "/compact starts again"),
         (
             CompressionFailed(error="no model answers", hint="F7 chooses one", kind="Unavailable"),
             "Not compressed",
-            "the context is as it was: no model answers · F7 chooses one",
+            "Not compressed: no model answers · F7 chooses one",
         ),
         (
             CompressionSkipped(reason="not-enough", message="it would free nothing", hint="F5"),
@@ -286,13 +286,13 @@ async def test_the_whole_screen_stays_at_the_end_until_esc() -> None:
         (
             UserMessagesFill(tokens=3600, limit=6963, foldable=4),
             "Compressing",
-            "your own messages take 3.6k of 7.0k tokens and are never folded unasked · /compact "
-            "--mine folds the oldest of yours, quoting what they require",
+            "Your messages take 3.6k of 7.0k tokens and are not folded automatically · /compact "
+            "--mine folds the oldest, quoting what they ask for",
         ),
         (
             UserMessagesFill(tokens=3600, limit=6963, foldable=0),
             "Compressing",
-            "/context shows the largest; leave one out, or begin a new session",
+            "exclude a large one in /context, or start a new session",
         ),
     ],
 )

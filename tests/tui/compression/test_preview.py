@@ -79,12 +79,12 @@ def lines(app: Host) -> list[str]:
 async def test_three_groups_with_their_tokens_the_largest_first() -> None:
     async with preview(summarising(), (120, 70)) as (app, _, _):
         found = lines(app)
-        assert found[0] == "stays · 6 · 723 tokens"
+        assert found[0] == "Kept · 6 · 723 tokens"
         assert found[1].startswith("140 Message 40") and found[1].endswith("recent")
-        assert found[7] == "folds into a checkpoint · 30 · 2,603 tokens"
+        assert found[7] == "Folded into a checkpoint · 30 · 2,603 tokens"
         sizes = [int(line.split()[0]) for line in found[8:38]]
         assert sizes == sorted(sizes, reverse=True)
-        assert found[38] == "goes short · 4 · 1,320 tokens"
+        assert found[38] == "Shortened · 4 · 1,320 tokens"
         assert found[39] == "330 read_file src/part5.py 20 left"
 
 
@@ -93,9 +93,9 @@ async def test_bars_counts_and_the_ledger_are_there_at_once() -> None:
         text = shown(app)
         assert "Preview · hybrid" in text and "stage 4 of 6 · summarising" in text
         assert "5,114" in text and "≈1,580" in text
-        assert "█ stay 6   █ fold 30   █ go short 4" in text
+        assert "█ kept 6   █ folded 30   █ shortened 4" in text
         assert "required: never retry a 4xx" in text
-        assert said(app).startswith("Nothing has changed yet.")
+        assert said(app).startswith("Nothing changed yet.")
 
 
 async def test_the_summary_is_read_as_it_is_written() -> None:
@@ -107,7 +107,7 @@ async def test_the_summary_is_read_as_it_is_written() -> None:
         screen.take(SummaryRejected(reason="it is empty", again=True))
         screen.take(SummaryArrived(text="Anew", begins=True))
         await still(pilot)
-        assert area(app).text == "Anew" and "it is empty: asked once more" in said(app)
+        assert area(app).text == "Anew" and "it is empty: asking again" in said(app)
 
 
 async def test_what_arrives_before_it_is_seen_is_shown() -> None:
@@ -123,13 +123,11 @@ async def test_what_arrives_before_it_is_seen_is_shown() -> None:
 async def test_a_draft_says_in_words_what_would_happen() -> None:
     async with preview(drafted()) as (app, _, _):
         assert said(app) == (
-            "Nothing has changed yet. If you apply it: 30 messages become one checkpoint, "
-            "4 outputs are cut short."
+            "Nothing changed yet. Applying: 30 messages folded into a checkpoint, "
+            "4 outputs shortened."
         )
-        assert "Enter apply  e edit the summary  x without it  Space keep/excerpt/fold" in shown(
-            app
-        )
-        assert "i instructions  Esc leave, nothing changes" in shown(app)
+        assert "Enter apply  e edit summary  x without summary  Space keep/cut/fold" in shown(app)
+        assert "i instructions  Esc close, nothing changes" in shown(app)
 
 
 @pytest.mark.parametrize("unicode", [True, False])
@@ -137,7 +135,7 @@ async def test_a_draft_says_in_words_what_would_happen() -> None:
 async def test_every_size_has_all_that_matters(size: tuple[int, int], unicode: bool) -> None:
     async with preview(drafted(), size, unicode=unicode) as (app, _, _):
         text = shown(app)
-        for words in ("stays · 6", "1,480", "Summary", "If you apply it", "Enter apply", "Esc"):
+        for words in ("Kept · 6", "1,480", "Summary", "Applying:", "Enter apply", "Esc"):
             assert words in text
         assert "The user wants uploads" in text or "process is down." in text
         if not unicode:
@@ -171,7 +169,7 @@ async def test_e_edits_the_summary_and_enter_applies_it_after_esc() -> None:
         assert app.given is NOTHING_YET and area(app).text == f"{SUMMARY}\nie!"
         await pilot.press("escape")
         await pilot.pause()
-        assert "become one checkpoint with your summary" in said(app)
+        assert "folded into a checkpoint with your summary" in said(app)
         assert "≈1,480" in shown(app)
         await pilot.press("enter")
         await pilot.pause()
@@ -184,7 +182,7 @@ async def test_an_emptied_summary_leaves_the_ledger_and_says_so() -> None:
         area(app).text = ""
         await pilot.press("escape")
         await pilot.pause()
-        assert "become one checkpoint, only the ledger is kept" in said(app)
+        assert "folded into a checkpoint, ledger only" in said(app)
         await pilot.press("enter")
         await pilot.pause()
         assert app.given == Applied(DRAFT, "")
@@ -258,7 +256,7 @@ async def test_without_a_checkpoint_there_is_no_summary_to_edit() -> None:
     async with preview(told) as (app, pilot, _):
         await pilot.press("e")
         text = shown(app)
-        assert "No summary: nothing is folded" in text and "edit the summary" not in text
+        assert "No summary: nothing to fold" in text and "edit the summary" not in text
         assert area(app).read_only
         await pilot.press("enter")
         await pilot.pause()
@@ -276,7 +274,7 @@ def rejected() -> list[AnyCompressionEvent]:
 async def test_a_rejected_summary_can_be_edited_and_applied_and_is_not_applied_as_it_is() -> None:
     for keys, summary in ((["e", "x", "escape", "enter"], "A talk was had.x"), (["enter"], None)):
         async with preview(rejected()) as (app, pilot, _):
-            assert "Rejected; edit it to use it" in shown(app)
+            assert "Rejected. Edit it, or continue" in shown(app)
             await pilot.press(*keys)
             await pilot.pause()
             assert isinstance(app.given, Applied) and app.given.summary == summary
@@ -288,7 +286,7 @@ async def test_without_a_summary_the_ledger_has_its_place_and_the_reason_is_told
 ) -> None:
     made = DRAFT.checkpoint
     assert made is not None
-    why = "this model is too small for summaries: the ledger was kept without a summary"
+    why = "this model is too small for summaries: kept only the ledger"
     compression = replace(DRAFT.compression, note=why)
     draft = replace(DRAFT, checkpoint=replace(made, summary=""), compression=compression)
     told = [*summarising(words=0), CompressionDrafted(draft=draft)]
@@ -334,7 +332,7 @@ async def test_d_shows_what_the_model_sees_before_and_after() -> None:
 async def test_a_trial_of_the_model_is_called_so() -> None:
     trial = SummaryReading(tokens=400, fraction=0.5, trial=True)
     async with preview([*summarising(words=0), trial]) as (app, _, _):
-        assert "Trial of this model: reading 400 tokens, 50 %" in shown(app)
+        assert "Testing this model: reading 400 tokens, 50 %" in shown(app)
 
 
 async def test_while_the_model_reads_it_says_how_much() -> None:
@@ -357,9 +355,9 @@ async def test_while_the_model_reads_it_says_how_much() -> None:
         ),
         (
             CompressionFailed(error="no model answers", hint="F7 chooses one", kind="Unavailable"),
-            "not compressed, the context is as it was: no model answers · F7 chooses one",
+            "Not compressed: no model answers · F7 chooses one",
         ),
-        (CompressionCancelled(), "compression cancelled, the context is as it was"),
+        (CompressionCancelled(), "Compression cancelled"),
     ],
 )
 async def test_what_cannot_be_done_is_said_and_only_esc_is_left(

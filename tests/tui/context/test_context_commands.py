@@ -63,11 +63,11 @@ async def test_slash_context_export_writes_the_prompt(open_app: OpenApp) -> None
     async with open_app([[TextDelta("hello")]]) as (app, pilot):
         await send(app, pilot, "hi")
         await slash(app, pilot, "/context export out.txt")
-        assert "the prompt is in " in state(app)
+        assert "Prompt written to " in state(app)
         text = Path("out.txt").read_text(encoding="utf-8")
         assert text == conversation(app).prompt_text() + "\n"
         await slash(app, pilot, "/context export out.txt")
-        assert "is there already" in state(app)
+        assert "already exists" in state(app)
 
 
 async def test_slash_context_with_something_else_says_what_there_is(open_app: OpenApp) -> None:
@@ -86,7 +86,7 @@ async def test_slash_context_with_something_else_says_what_there_is(open_app: Op
     ("key", "typed", "mark", "word", "reverse"),
     [
         ("p", "/pin", "pinned", "pin", "unpin"),
-        ("x", "/leaveout", "excluded", "leave out", "take in"),
+        ("x", "/leaveout", "excluded", "exclude", "include"),
         ("z", "/fold", "folded", "fold", "unfold"),
     ],
 )
@@ -142,7 +142,7 @@ async def test_what_is_left_out_is_not_sent(open_app: OpenApp) -> None:
 async def test_without_a_message_there_is_nothing_to_mark(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/pin")
-        assert "no message" in state(app)
+        assert "No message" in state(app)
 
 
 @pytest.mark.parametrize("typed", ["/pin", "/goal x", "/decide x", "/mode planning"])
@@ -157,7 +157,7 @@ async def test_while_the_model_answers_the_context_stays(open_app: OpenApp, type
         await type_in(pilot, typed)
         await pilot.press("enter")
         await pilot.pause()
-        assert "still answering" in state(app)
+        assert "Still answering" in state(app)
         assert conversation(app).state.header.metadata == before
         free.set()
         await settled(app, pilot)
@@ -171,14 +171,14 @@ async def test_alt_m_chooses_a_mode_and_says_what_each_does(open_app: OpenApp) -
         await pilot.press("alt+m")
         await pilot.pause()
         assert isinstance(app.screen, Picker)
-        assert "nothing more than the system prompt" in shown(app)
+        assert "system prompt only" in shown(app)
         await pilot.press("down")
         await pilot.pause()
         assert "You make plans." in shown(app)
         await pilot.press("enter")
         await settled(app, pilot)
         assert conversation(app).mode.name == "planning"
-        assert "planning from the next message on" in state(app)
+        assert "Mode: planning" in state(app)
         change = conversation(app).state.header.metadata.mode_history[-1]
         assert (change.to, change.trigger) == ("planning", "manual")
 
@@ -189,4 +189,4 @@ async def test_slash_mode_takes_a_name(open_app: OpenApp) -> None:
         assert conversation(app).mode.name == "developer"
         assert conversation(app).state.header.metadata.mode_history[-1].trigger == "command"
         await slash(app, pilot, "/mode chef")
-        assert "there is no mode 'chef'" in state(app)
+        assert "No mode 'chef'" in state(app)

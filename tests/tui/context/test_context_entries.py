@@ -28,7 +28,7 @@ def conversation(app: OllmApp) -> Conversation:
 async def test_words_are_added_listed_and_removed(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/context add style Use  short\nsentences.")
-        assert "style, “Use short sentences.” is in every prompt now: ≈" in state(app)
+        assert "style, “Use short sentences.” added to every prompt: ≈" in state(app)
         [entry] = conversation(app).notes.all
         assert entry.content == "Use  short\nsentences." and entry.is_users_own
         await slash(app, pilot, "/context list")
@@ -38,9 +38,9 @@ async def test_words_are_added_listed_and_removed(open_app: OpenApp) -> None:
         assert prompt(app).text == "/context remove style"
         await pilot.press("enter")
         await settled(app, pilot)
-        assert conversation(app).notes.all == () and "in no prompt any more" in state(app)
+        assert conversation(app).notes.all == () and "removed from the prompt" in state(app)
         await slash(app, pilot, "/context remove style")
-        assert "there is no context 'style'" in state(app)
+        assert "No context entry 'style'" in state(app)
 
 
 async def test_a_file_is_added_as_data_and_read_again_on_refresh(
@@ -59,7 +59,7 @@ async def test_a_file_is_added_as_data_and_read_again_on_refresh(
         await slash(app, pilot, "/context remove my api.md")
         file.write_text("GET /new")
         await slash(app, pilot, "/context refresh")
-        assert "read again: 1" in state(app)
+        assert "Reloaded 1" in state(app)
         assert "GET /new" in conversation(app).prompt_text()
 
 
@@ -70,18 +70,18 @@ async def test_the_tree_is_added_and_everything_cleared(open_app: OpenApp, home:
         await slash(app, pilot, "/context add tree")
         assert "main.py" in conversation(app).notes.all[0].content
         await slash(app, pilot, "/context add git")
-        assert "no git repository" in state(app)
+        assert "Not a git repository" in state(app)
         await slash(app, pilot, "/context clear")
-        assert conversation(app).notes.all == () and "1 entry taken out" in state(app)
+        assert conversation(app).notes.all == () and "1 entry removed" in state(app)
 
 
 async def test_what_cannot_be_added_says_how_it_is_done(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/context add style")
-        assert "add NAME @file" in state(app)
+        assert "add NAME @FILE" in state(app)
         await slash(app, pilot, "/context add api @missing.md")
-        assert "there is no file missing.md" in state(app)
+        assert "No file missing.md" in state(app)
         await slash(app, pilot, "/context list")
         page = app.screen.query_one(ChoiceList)
         seen = " ".join(page.render_line(y).text.strip() for y in range(page.size.height))
-        assert "Nothing is added yet." in seen
+        assert "Nothing added yet." in seen

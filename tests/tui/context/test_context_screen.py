@@ -101,7 +101,7 @@ async def test_the_largest_comes_first_with_its_tokens_share_and_owner(open_app:
         assert tokens == sorted(tokens, reverse=True)
         assert sum(tokens) == conversation(app).context().count.tokens
         assert "of 8.2k" in bar(app)
-        assert "the model's" in shown(app).splitlines()[3], "the legend"
+        assert "answers" in shown(app).splitlines()[3], "the legend"
 
 
 async def test_o_changes_to_the_order_of_the_conversation_and_back(open_app: OpenApp) -> None:
@@ -137,7 +137,7 @@ async def test_behind_it_are_goal_mode_model_window_cache_and_speed(open_app: Op
         assert "note     style: short words" in seen
         assert "mode     reviewer · You review." in seen
         assert "model    scripted · scripted · window 8,192" in seen
-        assert "cached   700 of 900 tokens were known already" in seen
+        assert "cached   700 of 900 tokens cached" in seen
         assert "mostly loading the model: loaded in 3.0 s; read 200 in 0.5 s, 400 tok/s" in joined
         assert "wrote 40 in 2.0 s, 20 tok/s" in joined
 
@@ -149,7 +149,7 @@ async def test_every_answer_says_why_it_was_slow(open_app: OpenApp) -> None:
         await send(app, pilot, "two")
         await press(app, pilot, "f5", "o", "home", "down", "down")
         about = str(app.screen.query_one("#about", Static).content)
-        assert about.startswith("700 of 900 tokens were known already   mostly loading the model")
+        assert about.startswith("700 of 900 tokens cached   mostly loading the model")
 
 
 @pytest.mark.parametrize(("columns", "marks"), ((60, False), (80, True), (120, True)))
@@ -169,8 +169,8 @@ async def test_an_empty_conversation_teaches(open_app: OpenApp) -> None:
     async with open_app(size=(60, 20)) as (app, pilot):
         await press(app, pilot, "f5")
         seen = shown(app)
-        assert "Nothing was said yet." in seen and "pinned, left out or folded" in seen
-        assert "none: /goal" in seen and "measured with the first answer" in seen
+        assert "No messages yet." in seen and "pin, exclude or fold" in seen
+        assert "none · /goal" in seen and "measured with the first answer" in seen
         assert "Esc close" in seen
 
 
@@ -219,7 +219,7 @@ async def test_ascii_terminals_get_ascii_marks(open_app: OpenApp) -> None:
     ("key", "word", "after", "reverse"),
     [
         ("p", "pin", ["", "pinned", "", ""], "unpin"),
-        ("x", "leave out", ["", "excluded", "", ""], "take in"),
+        ("x", "exclude", ["", "excluded", "", ""], "include"),
         ("f", "fold", ["", "folded", "", ""], "unfold"),
     ],
 )
@@ -230,23 +230,23 @@ async def test_a_key_shows_its_effect_and_again_does_it_and_then_the_reverse(
         await press(app, pilot, key)
         assert said(app).startswith(f"{word}: ") and "%" in said(app)
         assert marks(app) == [""] * 4, "nothing is done yet"
-        assert "as it would be" in bar(app)
-        assert f"{key} again: do it" in shown(app) and "Esc not" in shown(app)
+        assert "preview" in bar(app)
+        assert f"{key} again to confirm" in shown(app) and "Esc cancel" in shown(app)
         await press(app, pilot, key)
         assert marks(app) == after
-        assert said(app).startswith(f"done   {word}: ")
-        assert "as it would be" not in bar(app)
+        assert said(app).startswith(f"Done   {word}: ")
+        assert "preview" not in bar(app)
         assert f"{key} {reverse}" in shown(app)
         await press(app, pilot, key, key)
         assert marks(app) == [""] * 4
-        assert said(app).startswith(f"done   {reverse}: ")
+        assert said(app).startswith(f"Done   {reverse}: ")
 
 
 async def test_the_preview_says_what_comes_of_it(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         before = conversation(app).context()
         await press(app, pilot, "f")
-        promised, previewed = said(app), bar(app).replace("as it would be", "").rstrip()
+        promised, previewed = said(app), bar(app).replace("preview", "").rstrip()
         await press(app, pilot, "f")
         now = conversation(app).context()
         assert now.count.tokens < before.count.tokens
@@ -259,7 +259,7 @@ async def test_the_preview_says_what_comes_of_it(open_app: OpenApp) -> None:
 async def test_d_leaves_out_the_exchange(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "d")
-        assert said(app).startswith("leave out the exchange (2 messages): ")
+        assert said(app).startswith("exclude the exchange (2 messages): ")
         await press(app, pilot, "d")
         assert marks(app) == ["excluded", "excluded", "", ""]
 
@@ -286,9 +286,9 @@ async def test_a_shows_what_compacting_above_would_do_and_enter_does_it(open_app
 async def test_a_needs_something_above(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "o", "home", "a")
-        assert said(app) == "choose a message: what was said above it is compressed"
+        assert said(app) == "Select a message to compress everything above it"
         await press(app, pilot, "down", "a")
-        assert said(app) == "nothing was said above this"
+        assert said(app) == "Nothing above this message"
         assert isinstance(app.screen, ContextScreen)
 
 
@@ -313,7 +313,7 @@ async def test_escape_and_moving_on_leave_it_undone(open_app: OpenApp, other: st
         await press(app, pilot, "f", other)
         assert isinstance(app.screen, ContextScreen)
         assert said(app) == "" and bar(app) == before
-        assert "again: do it" not in shown(app)
+        assert "again to confirm" not in shown(app)
         await press(app, pilot, "home", "f")
         assert marks(app) == [""] * 4, "the second press was not the same"
 
@@ -321,21 +321,21 @@ async def test_escape_and_moving_on_leave_it_undone(open_app: OpenApp, other: st
 async def test_another_key_shows_another_effect(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "f", "x")
-        assert said(app).startswith("leave out: ") and marks(app) == [""] * 4
+        assert said(app).startswith("exclude: ") and marks(app) == [""] * 4
 
 
 async def test_what_is_always_sent_cannot_be_changed(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "o", "home", "x", "x")
-        assert "always sent" in said(app)
+        assert "Always sent" in said(app)
         await press(app, pilot, "enter")
-        assert isinstance(app.screen, ContextScreen) and "not a message" in said(app)
+        assert isinstance(app.screen, ContextScreen) and "Not a message" in said(app)
 
 
 async def test_a_change_that_changes_nothing_says_so(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "d", "d", "d")
-        assert said(app) == "leave out the exchange: nothing to change here"
+        assert said(app) == "Nothing to change here"
 
 
 async def test_while_the_model_answers_nothing_is_changed(open_app: OpenApp) -> None:
@@ -348,7 +348,7 @@ async def test_while_the_model_answers_nothing_is_changed(open_app: OpenApp) -> 
             await pilot.pause(0.02)
         await pilot.press("f5", "o", "down", "x", "x")
         await pilot.pause()
-        assert "still answering" in said(app) and "excluded" not in marks(app)
+        assert "Still answering" in said(app) and "excluded" not in marks(app)
         assert any("being written" in line for line in lines(app))
         free.set()
         await settled(app, pilot)
@@ -392,8 +392,8 @@ async def test_e_writes_the_prompt_into_a_new_file(open_app: OpenApp, ending: st
             app.screen.query_one(Input).value = f"prompt.{ending}"
             await press(app, pilot, "enter")
             if number == 1:
-                assert said(app).startswith("written to ")
-        assert "is there already" in said(app)
+                assert said(app).startswith("Exported to ")
+        assert "already exists" in said(app)
         text = Path(f"prompt.{ending}").read_text(encoding="utf-8")
         if ending == "json":
             assert [message["role"] for message in json.loads(text)["messages"]] == [
@@ -444,6 +444,17 @@ async def test_i_shows_the_facts_on_the_whole_screen(open_app: OpenApp) -> None:
         assert app.screen.query_one(ChoiceList).has_focus and "p pin" in shown(app)
         await press(app, pilot, "p", "escape", "i", "end")
         assert "note 29" in shown(app)
+
+
+async def test_facts_that_are_all_seen_have_no_page_of_their_own(open_app: OpenApp) -> None:
+    async with breakdown(open_app, (100, 40)) as (app, pilot):
+        assert "i facts" not in shown(app) and "model" in shown(app)
+        await press(app, pilot, "i")
+        assert app.screen.query_one(ChoiceList).display
+        for number in range(30):
+            await conversation(app).notes.add(f"note {number:02}", "words")
+        await press(app, pilot, "i")
+        assert not app.screen.query_one(ChoiceList).display
 
 
 def test_every_binding_has_an_id_and_a_tooltip() -> None:

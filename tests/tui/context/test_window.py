@@ -64,7 +64,7 @@ async def test_the_effect_of_a_larger_window_is_shown_before_it_is_used(open_app
         assert window_of(app) == 4096
         await pilot.press("y")
         await settled(app, pilot)
-        assert "window 4,096 → 8,192 from now on" in state(app)
+        assert "Window 4,096 → 8,192" in state(app)
         assert window_of(app) == chat(app).chat.conversation.state.header.window == 8192
 
 
@@ -73,15 +73,18 @@ async def test_a_smaller_window_says_what_would_be_compressed(open_app: OpenApp)
         await send(app, pilot, "More")
         await send(app, pilot, "/window 1k")
         told = await asked(app, pilot)
-        assert "frees 307 MB" in told and "it does not fit and is compressed" in told
+        assert "frees 307 MB" in told and "too long, will be compressed" in told
         await pilot.press("escape")
         await settled(app, pilot)
-        assert window_of(app) == 4096 and "the window is as before" in state(app)
+        assert window_of(app) == 4096 and "Window unchanged" in state(app)
 
 
 @pytest.mark.parametrize(
     ("size", "said"),
-    [("", "window 4,096 · the model can 16,384 · takes 410 MB"), ("huge", "'huge' is no size")],
+    [
+        ("", "Window 4,096 · model maximum 16,384 · uses 410 MB"),
+        ("huge", "'huge' is not a window size"),
+    ],
 )
 async def test_without_a_size_it_is_told_and_a_wrong_one_is_refused(
     open_app: OpenApp, size: str, said: str
@@ -99,7 +102,7 @@ async def test_the_model_picker_asks_for_another_window(open_app: OpenApp) -> No
         app.post_message(Key("alt+w", "w"))  # terminals send the letter along
         await until(pilot, lambda: isinstance(app.screen, Question))
         await pilot.pause()
-        assert "window 4,096 · the model can 16,384" in words(app)
+        assert "Window 4,096 · model maximum 16,384" in words(app)
         await pilot.press(*["backspace"] * 4)
         await type_in(pilot, "16k")
         await pilot.press("enter")
@@ -118,7 +121,7 @@ async def test_a_window_that_the_server_decides_on_is_not_offered_in_the_picker(
         assert "Alt+W" not in shown(app)
         await pilot.press("escape")
         await send(app, pilot, "/window 16k")
-        assert "scripted decides about its window itself" in state(app)
+        assert "Scripted sets the window itself" in state(app)
 
 
 async def test_the_settings_offer_their_window_for_the_open_session(

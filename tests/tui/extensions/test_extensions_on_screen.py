@@ -69,21 +69,21 @@ async def test_a_theme_of_an_extension_is_used_from_the_start(open_app: OpenApp)
     settings = Settings(ui=Interface(theme="fjord"))
     async with with_extensions(open_app, point(Pretty), settings=settings) as (app, pilot):
         assert app.theme == "fjord" and app.current_theme.primary == NORD["primary"]
-        assert "cannot be read" not in text(app)
+        assert "Cannot read theme" not in text(app)
         prompt(app).put("/theme")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ThemePicker))
         await pilot.press(*"fjord", "enter")
         await settled(app, pilot)
-        assert app.theme == "fjord" and "theme fjord" in state(app)
+        assert app.theme == "fjord" and "Theme fjord" in state(app)
 
 
 async def test_a_theme_that_nobody_brings_is_told(open_app: OpenApp) -> None:
     settings = Settings(ui=Interface(theme="swamp"))
     async with with_extensions(open_app, point(Pretty), settings=settings) as (app, _):
-        assert "the theme 'swamp' cannot be read" in text(app)
+        assert "Cannot read theme 'swamp'" in text(app)
     async with open_app(settings=settings) as (app, _):
-        assert "the theme 'swamp' cannot be read" in text(app)
+        assert "Cannot read theme 'swamp'" in text(app)
 
 
 async def test_one_that_fails_is_a_line_in_the_stream_and_the_rest_goes_on(
@@ -92,8 +92,8 @@ async def test_one_that_fails_is_a_line_in_the_stream_and_the_rest_goes_on(
     gone = EntryPoint("gone", "no_such_module:X", GROUP)
     async with with_extensions(open_app, point(Ugly), gone, point(Pretty)) as (app, pilot):
         await send(app, pilot, "hello")
-        assert "extension ugly is switched off: the theme 'mud' has no" in text(app)
-        assert "extension gone is switched off: ModuleNotFoundError" in text(app)
+        assert "extension ugly turned off: theme 'mud' has no" in text(app)
+        assert "extension gone turned off: ModuleNotFoundError" in text(app)
         assert "fine" in text(app)
         prompt(app).put("/sea today")
         await pilot.press("enter")

@@ -124,9 +124,9 @@ LINES = {
         "▓▓▏████████████▉████████████████████████│█┊███████████▁▁▁▁▁",
         "≈7.5k of 8.2k  too long: 7.0k fit",
     ),
-    ("unknown", 60): ("", "≈4.3k tokens  window unknown"),
-    ("unknown", 80): ("", "≈4.3k tokens  the server does not say how large its window is"),
-    ("unknown", 120): ("", "≈4.3k tokens  the server does not say how large its window is"),
+    ("unknown", 60): ("", "≈4.3k tokens  window size unknown"),
+    ("unknown", 80): ("", "≈4.3k tokens  window size unknown"),
+    ("unknown", 120): ("", "≈4.3k tokens  window size unknown"),
     ("alarm", 60): ("▓▏▒▎█▍███▊░░░│┊░▁▁▁", "ALARM: the server read 2,048 of 4,300…"),
     ("alarm", 80): ("▓▋▒▒▌██▎█████▋░░░░│┊░░▁▁▁▁", "ALARM: the server read 2,048 of 4,300 tokens"),
     ("alarm", 120): (
@@ -353,10 +353,7 @@ async def test_the_colour_of_the_words_says_how_urgent_it_is(state: str, look: s
         app.gauge.show(view(FULL) if state == "full" else view(*STATES[state]))
         app.gauge.alarm(ALARM if state == "alarm" else "")
         await pilot.pause()
-        looks = {
-            name: app.gauge.get_component_rich_style(f"gauge--{name}").color
-            for name in ("words", "near", "over")
-        }
+        looks = {name: app.gauge.style_of(name).color for name in ("words", "near", "over")}
         assert len(set(looks.values())) == len(looks)
         words = next(part for part in app.gauge.render_line(0) if part.text.startswith("  "))
         assert words.style and words.style.color == looks[look]

@@ -40,7 +40,7 @@ async def test_a_goal_is_set_told_to_the_model_and_shown(open_app: OpenApp) -> N
     model = Scripted([[TextDelta("fine")]])
     async with open_app(model) as (app, pilot):
         await slash(app, pilot, "/goal ship the uploader")
-        assert "told of it in every prompt" in state(app)
+        assert "included in every prompt" in state(app)
         await send(app, pilot, "hi")
         assert "ship the uploader" in model.requests[-1].messages[0].text
         await slash(app, pilot, "/goal")
@@ -67,7 +67,7 @@ async def test_goals_are_reached_paused_and_taken_up_again(open_app: OpenApp) ->
 async def test_without_a_goal_the_list_teaches_and_done_says_so(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/goal done")
-        assert "there is no active goal" in state(app)
+        assert "No active goal" in state(app)
         await slash(app, pilot, "/goal")
         assert "No goal yet." in shown(app)
 
@@ -81,33 +81,33 @@ async def test_a_decision_is_locked_with_its_reason(open_app: OpenApp) -> None:
         assert decision.locked and "locked" in state(app) and "/decide undo" in state(app)
         assert "tabs" in conversation(app).prompt_text()
         await slash(app, pilot, "/goal done")
-        assert "1 decision of it still in force: /decide" in state(app)
+        assert "1 decision still in force: /decide" in state(app)
         assert "tabs" in conversation(app).prompt_text()
         await slash(app, pilot, "/goal")
-        assert "decided: tabs" in shown(app)
+        assert "decision: tabs" in shown(app)
 
 
 async def test_a_decision_needs_no_goal_and_is_taken_back(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/decide undo")
-        assert "nothing is decided" in state(app)
+        assert "No decisions" in state(app)
         for words in ("tabs", "spaces", "semicolons"):
             await slash(app, pilot, f"/decide {words}")
         await slash(app, pilot, "/decide undo")
-        assert "taken back: “semicolons”" in state(app)
+        assert "Removed “semicolons”" in state(app)
         await slash(app, pilot, "/decide undo 1")
-        assert "taken back: “tabs”" in state(app)
+        assert "Removed “tabs”" in state(app)
         assert [each.text for each in conversation(app).goals.decisions] == ["spaces"]
         text = conversation(app).prompt_text()
         assert "spaces" in text and "tabs" not in text and "semicolons" not in text
         await slash(app, pilot, "/decide undo 7")
-        assert "there is no decision 7" in state(app)
+        assert "No decision 7" in state(app)
 
 
 async def test_an_open_decision_is_not_told_until_it_is_locked(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/decide --open")
-        assert "what is decided?" in state(app)
+        assert "Nothing to record" in state(app)
         await slash(app, pilot, "/decide --open a queue because it scales")
         assert "a queue" not in conversation(app).prompt_text()
         await slash(app, pilot, "/decide")
@@ -121,39 +121,39 @@ async def test_an_open_decision_is_not_told_until_it_is_locked(open_app: OpenApp
         assert "a queue" not in conversation(app).prompt_text()
         await slash(app, pilot, "/decide")
         await choose(app, pilot, "queue")
-        await choose(app, pilot, "take it back")
+        await choose(app, pilot, "remove")
         assert conversation(app).goals.decisions == ()
         await slash(app, pilot, "/decide")
-        assert "Nothing is decided." in shown(app)
+        assert "No decisions yet." in shown(app)
 
 
 async def test_steps_and_blockers_are_noted_and_done_by_their_number(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/goal step one")
-        assert "there is no active goal" in state(app)
+        assert "No active goal" in state(app)
         await slash(app, pilot, "/goal ship it")
         await slash(app, pilot, "/goal tick")
-        assert "the goal has no steps" in state(app)
+        assert "The goal has no steps" in state(app)
         await slash(app, pilot, "/goal unblock")
-        assert "nothing is in the way" in state(app)
+        assert "No blockers" in state(app)
         for words in ("step write it", "step test it", "blocker no review", "blocker no time"):
             await slash(app, pilot, f"/goal {words}")
         text = conversation(app).prompt_text()
         assert "Still to do: write it; test it\nIn the way: no review; no time" in text
         await slash(app, pilot, "/goal tick 1")
-        assert "done: “write it”" in state(app)
+        assert "Done: “write it”" in state(app)
         await slash(app, pilot, "/goal tick")
         await slash(app, pilot, "/goal unblock 2")
-        assert "out of the way: “no time”" in state(app)
+        assert "Resolved “no time”" in state(app)
         await slash(app, pilot, "/goal unblock")
         text = conversation(app).prompt_text()
         assert "Still to do" not in text and "In the way" not in text
         await slash(app, pilot, "/goal tick 2")
-        assert "still to do: “test it”" in state(app)
+        assert "To do: “test it”" in state(app)
         await slash(app, pilot, "/goal step")
-        assert "/goal step needs words" in state(app)
+        assert "/goal step needs a text" in state(app)
         await slash(app, pilot, "/goal tick 9")
-        assert "there is no step 9" in state(app)
+        assert "No step 9" in state(app)
 
 
 async def test_the_list_does_with_the_active_goal_what_can_be_done(open_app: OpenApp) -> None:
@@ -177,12 +177,35 @@ async def test_the_list_does_with_the_active_goal_what_can_be_done(open_app: Ope
         await slash(app, pilot, "/goal")
         await choose(app, pilot, "ship it")
         await choose(app, pilot, "tabs")
-        await choose(app, pilot, "take it back")
+        await choose(app, pilot, "remove")
         assert goals.decisions == ()
         await slash(app, pilot, "/goal")
         await choose(app, pilot, "ship it")
-        await choose(app, pilot, "lay aside")
-        assert goals.active is None and "laid aside" in state(app)
+        await choose(app, pilot, "pause")
+        assert goals.active is None and "paused" in state(app)
+
+
+async def test_the_keys_say_what_enter_does_with_the_chosen_line(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/goal an earlier one")
+        await slash(app, pilot, "/goal pause")
+        await slash(app, pilot, "/goal ship it")
+        for words in ("step write it", "step test it", "blocker no review"):
+            await slash(app, pilot, f"/goal {words}")
+        await slash(app, pilot, "/goal tick 2")
+        await slash(app, pilot, "/decide tabs")
+        await slash(app, pilot, "/goal")
+        assert "Enter open " in shown(app)
+        await pilot.press("down")
+        await settled(app, pilot)
+        assert "Enter resume " in shown(app)
+        await pilot.press("up", "enter")
+        await settled(app, pilot)
+        for verb in ("tick", "untick", "resolve", "open", "choose"):
+            assert f"Enter {verb} " in shown(app)
+            await pilot.press("down")
+            await settled(app, pilot)
+        assert "done: write it" not in shown(app), "it is still to do"
 
 
 async def test_words_that_begin_like_a_deed_can_be_a_goal(open_app: OpenApp) -> None:
@@ -216,7 +239,7 @@ async def test_the_inspector_shows_all_that_belongs_to_the_goals(open_app: OpenA
             "blocked  1. no review",
             "decided  1. tabs",
             "open     2. a queue",
-            "passed   half of it",
+            "reached  half of it",
             "ahead    all of it",
             "made     src/a.py",
             "paused   an earlier one",

@@ -88,4 +88,4 @@ async def test_the_help_explains_the_gauge(open_app: OpenApp) -> None:
     async with open_app(size=(120, 60)) as (app, pilot):
         await pilot.press("f1", "slash", *"compressed")
         await pilot.pause()
-        assert "│" in shown(app) and "Here the conversation is compressed" in shown(app)
+        assert "│" in shown(app) and "The context is compressed here" in shown(app)

@@ -13,6 +13,8 @@ from textual.pilot import Pilot
 from ollm_tui.core.job import JobEvent, JobFinished
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
+from ollm_tui.providers.scripted import Scripted
+from ollm_tui.services.sessions.recording import Recorder
 from ollm_tui.settings.schema import Context, Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.sidebar import ChatSidebar
@@ -44,13 +46,33 @@ async def test_a_command_is_not_sent_to_the_model(open_app: OpenApp) -> None:
         assert "no output · exit 0" in stream(app)[0]
 
 
+async def test_a_command_is_shown_as_saved_once_it_is_on_disk(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, may_write = Recorder.flush, asyncio.Event()
+
+    async def write_later(recorder: Recorder) -> None:
+        await may_write.wait()
+        await write(recorder)
+
+    async with open_app(Scripted([ANSWER])) as (app, pilot):
+        await send(app, pilot, "hi")
+        monkeypatch.setattr(Recorder, "flush", write_later)
+        try:
+            await run_through(app, pilot, "true")
+            await until(pilot, lambda: state(app).endswith(" not saved yet"))
+        finally:
+            may_write.set()
+        await until(pilot, lambda: state(app).endswith(" saved"))
+
+
 async def test_long_output_is_folded_but_for_its_end(open_app: OpenApp) -> None:
     async with open_app(size=(80, 40)) as (app, pilot):
         await run_through(app, pilot, "seq 300")
         lines = stream(app)
-        assert lines[1:4] == ["▸ 292 lines before", "▾ the last 8 lines", "293"]
+        assert lines[1:4] == ["▸ 292 earlier lines", "▾ the last 8 lines", "293"]
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: "▾ 292 lines before" in stream(app))
+        await until(pilot, lambda: "▾ 292 earlier lines" in stream(app))
 
 
 async def test_output_is_seen_while_the_command_runs(open_app: OpenApp) -> None:
@@ -58,7 +80,7 @@ async def test_output_is_seen_while_the_command_runs(open_app: OpenApp) -> None:
         await run(app, pilot, f"echo begun; {GATE}; echo over")
         await until(pilot, lambda: "begun" in stream(app))
         assert stream(app)[-1] == "running"
-        assert state(app).startswith("Esc stop   Alt+B to the background   running echo begun")
+        assert state(app).startswith("Esc stop   Alt+B background   running echo begun")
         assert state(app).endswith("1 job running")
         await pilot.press("h", "i")
         assert prompt(app).text == "hi"
@@ -122,7 +144,7 @@ async def test_a_second_press_ends_by_force_what_does_not_listen(open_app: OpenA
         await run(app, pilot, "trap '' TERM; echo deaf; while :; do sleep 0.1; done")
         await until(pilot, lambda: "deaf" in stream(app))
         await pilot.press("escape")
-        await until(pilot, lambda: "again forces it" in state(app))
+        await until(pilot, lambda: "again to force" in state(app))
         await pilot.press("escape")
         await until(pilot, lambda: jobs(app)[0].status == "killed")
 
@@ -133,12 +155,12 @@ async def test_the_running_command_moves_to_the_background(open_app: OpenApp, ke
         await run(app, pilot, GATE)
         await pilot.press(key)
         await until(pilot, lambda: jobs(app)[0].background)
-        assert "job 1 goes on in the background" in state(app)
+        assert "Job 1 in the background" in state(app)
         await until(pilot, lambda: "in the background · job 1" in " ".join(stream(app)))
         assert not chat(app).query(ChatSidebar)
         await run_through(app, pilot, "echo meanwhile")
         Path("go").touch()
-        await until(pilot, lambda: state(app).startswith("job 1: exit 0 · "))
+        await until(pilot, lambda: state(app).startswith("Job 1 ended: exit 0 · "))
 
 
 async def test_in_a_text_the_key_that_terminals_send_for_two_moves_the_cursor(
@@ -157,14 +179,14 @@ async def test_without_a_command_the_key_is_the_sidebars(open_app: OpenApp) -> N
         await pilot.press("ctrl+b")
         await until(pilot, lambda: bool(chat(app).query(ChatSidebar)))
         await pilot.press("escape", "alt+b")
-        await until(pilot, lambda: state(app).startswith("no command is running"))
+        await until(pilot, lambda: state(app).startswith("No command is running"))
 
 
 async def test_a_second_command_is_not_lost_while_one_runs(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, GATE)
         await send(app, pilot, "!ls")
-        assert state(app).startswith("a command is running: Esc stops it")
+        assert state(app).startswith("A command is running · Esc stops it")
         assert len(jobs(app)) == 1
         await pilot.press("up")
         assert prompt(app).text == "!ls"
@@ -228,7 +250,7 @@ async def test_a_command_that_is_ended_by_quitting_is_recorded_too(open_app: Ope
         assert "begun" in stream(app) and "killed" in stream(app)[-1]
 
 
-async def test_a_running_command_is_recorded_as_it_is_when_its_session_is_left(
+async def test_a_running_command_goes_on_when_its_session_is_left(
     open_app: OpenApp,
 ) -> None:
     async with open_app([ANSWER]) as (app, pilot):
@@ -241,10 +263,13 @@ async def test_a_running_command_is_recorded_as_it_is_when_its_session_is_left(
         await until(pilot, lambda: app.conversation is not left)
         await settled(app, pilot)
         assert state(app).endswith("1 job running") and not stream(app)
-        assert [call.result.llm_content for call in left.state.tool_calls] == [
-            "begun\n[still running]"
-        ]
+        assert left in app.conversations
         Path("go").touch()
+        await until(pilot, lambda: bool(left.state.tool_calls))
+        [call] = left.state.tool_calls
+        assert call.result.llm_content.startswith("begun\n[exit 0")
+        await pilot.press("alt+1")
+        await until(pilot, lambda: "begun" in stream(app))
 
 
 async def test_what_was_opened_stays_open_while_more_is_printed(open_app: OpenApp) -> None:
@@ -268,7 +293,7 @@ async def test_quitting_while_jobs_run_is_told_once_and_then_done(open_app: Open
     async with open_app(size=(120, 24)) as (app, pilot):
         await run(app, pilot, "sleep 1000")
         await pilot.press("alt+b", "ctrl+q")
-        await until(pilot, lambda: state(app).startswith("1 job running, and quitting ends"))
+        await until(pilot, lambda: state(app).startswith("1 job running. Press again to quit"))
         assert app.is_running
         await pressed_until_it_ends(app, pilot, "ctrl+q")
 
@@ -277,7 +302,7 @@ async def test_ctrl_c_says_what_quitting_would_end(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, "sleep 1000")
         await pilot.press("alt+b", "ctrl+c")
-        await until(pilot, lambda: state(app).startswith("Ctrl+C again quits and ends 1 job"))
+        await until(pilot, lambda: state(app).startswith("Ctrl+C again quits and kills 1 job"))
         assert app.is_running
         await pressed_until_it_ends(app, pilot, "ctrl+c")
 
@@ -305,7 +330,7 @@ async def test_only_a_long_job_that_nobody_watched_rings(open_app: OpenApp) -> N
 async def test_a_key_gives_the_output_of_the_last_command_to_the_model(open_app: OpenApp) -> None:
     async with open_app([ANSWER]) as (app, pilot):
         await run_through(app, pilot, "echo moon")
-        assert "Alt+G give to the model" in stream(app)[-1]
+        assert "Alt+G attach output" in stream(app)[-1]
         await pilot.press("alt+g")
         await until(pilot, lambda: "job 1" in prompt(app).text)
         await send(app, pilot, "what is this?")
@@ -327,7 +352,7 @@ async def test_the_command_under_the_cursor_is_given(open_app: OpenApp) -> None:
 async def test_giving_without_a_command_says_how_to_run_one(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("alt+g")
-        await until(pilot, lambda: "there is no output to give" in state(app))
+        await until(pilot, lambda: "No output to attach" in state(app))
 
 
 async def test_a_setting_gives_the_output_of_each_command(open_app: OpenApp) -> None:

@@ -55,7 +55,7 @@ async def test_a_background_job_of_the_model_is_counted_and_told_of_when_it_ends
         await settled(app, pilot)
         assert state(app).endswith("1 job running")
         Path("go").touch()
-        await until(pilot, lambda: state(app).startswith("job 1: exit 0 · "))
+        await until(pilot, lambda: state(app).startswith("Job 1 ended: exit 0 · "))
         assert "job running" not in state(app)
 
 
@@ -65,7 +65,7 @@ async def test_quitting_asks_before_it_ends_a_job_of_the_model(
     async with working(open_app, home, code=GATE, background=True) as (app, pilot):
         await settled(app, pilot)
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: state(app).startswith("1 job running, and quitting ends"))
+        await until(pilot, lambda: state(app).startswith("1 job running. Press again to quit"))
         assert app.is_running and jobs(app)[0].running
 
 
@@ -73,7 +73,7 @@ async def test_the_command_the_model_waits_for_moves_to_the_background_by_a_key(
     open_app: OpenApp, home: Path
 ) -> None:
     async with working(open_app, home, code=GATE) as (app, pilot):
-        await until(pilot, lambda: "Alt+B to the background" in state(app))
+        await until(pilot, lambda: "Alt+B background" in state(app))
         await pilot.press("alt+b")
         await until(pilot, lambda: not chat(app).chat.is_busy)
         assert jobs(app)[0].running and jobs(app)[0].background
@@ -87,13 +87,13 @@ async def test_the_panel_moves_what_the_model_waits_for_to_the_background_first(
 ) -> None:
     async with working(open_app, home, code=GATE) as (app, pilot):
         await open_panel(app, pilot)
-        assert "b to the background" in said(app)
+        assert "b background" in said(app)
         await pilot.press("b")
-        await until(pilot, lambda: "goes on in the background" in said(app))
+        await until(pilot, lambda: "in the background" in said(app))
         await until(pilot, lambda: not chat(app).chat.is_busy)
         assert "job 1 runs in the background" in _answer(app)
         await pilot.press("b")
-        await until(pilot, lambda: "is in the foreground" in said(app))
+        await until(pilot, lambda: "in the foreground" in said(app))
 
 
 async def test_files_that_a_background_job_or_the_user_changed_later_can_be_taken_back(

@@ -39,7 +39,7 @@ ANSWER = [TextDelta("Yes."), Completed(finish="stop")]
 async def test_an_empty_panel_teaches(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await open_panel(app, pilot)
-        assert " ".join(listed(app)).startswith("No jobs yet. Type ! and a command in the prompt")
+        assert " ".join(listed(app)).startswith("No jobs yet. Type !command in the prompt")
         assert heading(app).split() == ["Jobs", "1", "variable", "withheld"]
         await pilot.press("k", "w", "g", "y", "r", "b", "enter")
         assert said(app) == "e environment  Esc close"
@@ -127,9 +127,9 @@ async def test_waiting_says_when_the_job_has_ended(open_app: OpenApp) -> None:
         await run(app, pilot, GATE)
         await open_panel(app, pilot)
         await pilot.press("w")
-        await until(pilot, lambda: said(app).startswith("waiting for job 1"))
+        await until(pilot, lambda: said(app).startswith("Waiting for job 1"))
         Path("go").touch()
-        await until(pilot, lambda: said(app).startswith("job 1 has ended: exit 0"))
+        await until(pilot, lambda: said(app).startswith("Job 1 ended: exit 0"))
 
 
 async def test_killing_asks_first(open_app: OpenApp) -> None:
@@ -145,7 +145,7 @@ async def test_killing_asks_first(open_app: OpenApp) -> None:
         await until(pilot, lambda: isinstance(app.screen, Confirmation))
         await pilot.pause(0.05)
         await pilot.press("y")
-        await until(pilot, lambda: said(app).startswith("job 1 has ended: killed"))
+        await until(pilot, lambda: said(app).startswith("Job 1 ended: killed"))
         assert listed(app)[0].startswith("! 1 sleep 1000 killed")
 
 
@@ -154,7 +154,7 @@ async def test_the_output_is_copied_without_secrets(open_app: OpenApp) -> None:
         await run_through(app, pilot, "echo all of it; echo swordfish-and-'more'")
         await open_panel(app, pilot)
         await pilot.press("y")
-        await until(pilot, lambda: said(app).startswith("output of job 1 "))
+        await until(pilot, lambda: said(app).startswith("Output of job 1 "))
         clipboard: str = app.clipboard  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         assert clipboard.startswith("all of it\n[REDACTED:")
 
@@ -202,10 +202,10 @@ async def test_a_job_moves_to_the_background_and_back(open_app: OpenApp) -> None
         await run(app, pilot, GATE)
         await open_panel(app, pilot)
         await pilot.press("b")
-        await until(pilot, lambda: "goes on in the background" in said(app))
+        await until(pilot, lambda: "in the background" in said(app))
         assert jobs(app)[0].background and "background" in listed(app)[0]
         await pilot.press("b")
-        await until(pilot, lambda: "is in the foreground" in said(app))
+        await until(pilot, lambda: "in the foreground" in said(app))
         await pilot.press("escape")
         await pilot.press("escape")
         await until(pilot, lambda: jobs(app)[0].status == "killed")
@@ -228,7 +228,7 @@ async def test_withheld_variables_are_named_and_granted_one_by_one(open_app: Ope
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, EnvironmentPicker))
         await pilot.press("enter")
-        await until(pilot, lambda: said(app).startswith("DEPLOY_TOKEN is granted"))
+        await until(pilot, lambda: said(app).startswith("DEPLOY_TOKEN granted"))
         assert "withheld" not in heading(app)
         await pilot.press("escape")
         await run_through(app, pilot, "echo ${#DEPLOY_TOKEN}")
@@ -260,7 +260,11 @@ async def test_the_slash_command_stands_on_a_job_or_ends_it(open_app: OpenApp) -
         highlighted = chosen(app)
         assert highlighted and highlighted.key == jobs(app)[1].id
         await pilot.press("f8")
-        for wrong, told in (("7", "there is no job '7'"), ("kill", "which job?"), ("a b", "/jobs")):
+        for wrong, told in (
+            ("7", "No job '7'"),
+            ("kill", "Which job?"),
+            ("a b", "Unknown option /jobs"),
+        ):
             prompt(app).put(f"/jobs {wrong}")
             await pilot.press("enter")
             await until(pilot, lambda told=told: state(app).startswith(told))
@@ -311,7 +315,7 @@ async def test_a_command_that_was_recorded_without_its_secret_is_not_run_again(
         await run_through(app, pilot, "true [REDACTED:token:12ab]")
         await open_panel(app, pilot)
         await pilot.press("r")
-        await until(pilot, lambda: said(app).startswith("its secrets were not recorded"))
+        await until(pilot, lambda: said(app).startswith("Its secrets were not recorded"))
         assert len(jobs(app)) == 1
 
 
@@ -325,7 +329,7 @@ async def test_a_job_that_another_ollm_runs_is_shown_and_left_to_it(
         await open_panel(app, pilot)
         assert listed(app)[0].startswith("● 1 sleep 60")
         await pilot.press(key)
-        await until(pilot, lambda: "runs in another ollm: ollm jobs kill job-" in said(app))
+        await until(pilot, lambda: "runs in another ollm · ollm jobs kill job-" in said(app))
         assert isinstance(app.screen, JobsScreen)
 
 
@@ -339,13 +343,13 @@ async def test_what_ran_when_the_program_ended_is_told_once_and_recorded(
     record_elsewhere(home, session_id, GONE, code="make test")
     model = f"job-{session_id}-2"
     record_elsewhere(home, session_id, GONE, id=model, sequence=2, code="make", by_model=True)
-    told = "!make test was running when the program ended: it ended with it"
+    told = "!make test was still running at exit: it was killed"
     async with open_app(session_id=session_id) as (app, pilot):
         await until(pilot, lambda: told in stream(app))
-        assert "the model's make was running when the program ended" in " ".join(stream(app))
+        assert "The model's make was still running at exit" in " ".join(stream(app))
         assert app.conversation
         (call,) = app.conversation.state.tool_calls
-        assert call.result.llm_content == "[killed · ollm ended while it ran]"
+        assert call.result.llm_content == "[killed · ollm quit while it ran]"
     async with open_app(session_id=session_id) as (app, pilot):
         await pilot.pause(2 * LOOKED_AFTER_SECONDS)
         assert "! make test no output · killed" in " ".join(stream(app))

@@ -155,7 +155,7 @@ async def test_models_are_grouped_and_the_highlighted_one_tells_what_it_can() ->
         assert "tools, no thinking" in text
         await pilot.press("down")
         await pilot.pause(REST_SECONDS * 2)
-        assert "it broke. mend it" in shown(app)
+        assert "It broke · mend it" in shown(app)
         await pilot.press("enter")
         assert app.given == ("ollama", "large:70b")
 
@@ -166,7 +166,7 @@ async def test_a_provider_that_does_not_answer_says_why_and_cannot_be_chosen() -
         await pilot.pause()
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert "http://far does not answer. Is it running?" in shown(app)
+        assert "http://far does not answer · Is it running?" in shown(app)
         assert app.given is NOTHING_YET
 
 
@@ -187,7 +187,7 @@ async def test_what_is_there_can_be_taken_while_another_server_is_looked_for() -
     async with app.run_test() as pilot:
         await pilot.pause()
         assert "tiny" in shown(app)
-        assert "looking for ollama ..." in shown(app)
+        assert "Asking ollama …" in shown(app)
         await pilot.press("enter")
         assert app.given == ("embedded", "tiny")
 
@@ -199,7 +199,7 @@ async def test_the_highlight_stays_when_a_server_answers_late() -> None:
         await pilot.press("down")
         slow.answer.set()
         await pilot.pause()
-        assert "looking for" not in shown(app)
+        assert "Asking" not in shown(app)
         await pilot.press("enter")
         assert app.given == ("embedded", "small")
 
@@ -217,7 +217,7 @@ async def test_an_early_enter_is_answered_in_words() -> None:
     async with app.run_test() as pilot:
         await pilot.press(*"70b", "enter")
         await pilot.pause()
-        assert "nothing fits yet: still looking for ollama" in shown(app)
+        assert "No matches yet; still asking ollama" in shown(app)
         slow.answer.set()
         await pilot.pause()
         await pilot.press("enter")
@@ -255,7 +255,7 @@ async def test_without_any_provider_the_way_to_one_is_said() -> None:
 
 def test_what_a_server_does_not_say_is_left_out() -> None:
     assert ability_words(Capabilities(tools=True, images=False)) == "tools, no images"
-    assert "does not say" in ability_words(Capabilities())
+    assert "abilities unknown" in ability_words(Capabilities())
 
 
 async def test_a_terminal_without_unicode_gets_plain_letters_and_frames() -> None:

@@ -119,7 +119,7 @@ async def test_servers_of_a_project_ask_and_run_after_a_yes(
         ask(chat(app).chat)
         await settled(app, pilot)
         (bar,) = chat(app).query(TrustQuestion)
-        assert "asks for MCP servers" in str(bar.content)
+        assert "wants to start MCP servers" in str(bar.content)
         assert "mcp_stand_in" in str(bar.content)
         mcp = app.workspace.additions.mcp
         assert mcp and mcp.all == ()
@@ -127,3 +127,24 @@ async def test_servers_of_a_project_ask_and_run_after_a_yes(
         await pilot.press("enter")
         await until(pilot, lambda: bool(mcp.ready))
         assert not bar.display
+
+
+async def test_with_a_model_that_has_no_tools_each_tool_says_so(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    working = McpServer(command=sys.executable, args=tuple(ARGUMENTS), env=PATH)
+    async with with_servers(open_app, tmp_path, tests=working) as (app, pilot):
+        await opened_with_tools(app, pilot)
+        assert lines(app)["tests.add"][0] == "✓"
+        await pilot.press("escape")
+        conversation = chat(app).chat.conversation
+        await conversation.use(conversation.choice._replace(tools=False))
+        await opened_with_tools(app, pilot)
+        assert lines(app)["tests.add"][1].startswith("not with this model · ≈")
+
+
+async def opened_with_tools(app: OllmApp, pilot: Pilot[int]) -> None:
+    prompt(app).put("/mcp")
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(app.screen, McpScreen))
+    await until(pilot, lambda: "tests.add" in lines(app))

@@ -15,7 +15,7 @@ from tests.tui.conftest import OpenApp, workers_done
 from tests.tui.dialog_host import shown
 from tests.tui.seen import chat, settled, stream, title
 
-ANSWERS_LATER = "Ollama answers now. Use qwen3:8b from the next message on?"
+ANSWERS_LATER = "Ollama is available now. Switch to qwen3:8b?"
 
 
 async def begun(app: OllmApp) -> tuple[Conversation, tuple[str, ...]]:

@@ -65,7 +65,7 @@ def highlighted(app: Host) -> str:
 
 
 async def ready(app: Host, pilot: Pilot[None]) -> None:
-    while "looking for" in shown(app):
+    while "Asking" in shown(app):
         await pilot.pause(0.01)
 
 
@@ -91,7 +91,7 @@ async def test_what_cannot_answer_cannot_be_chosen() -> None:
         await type_in(pilot, "model-333")
         await pilot.press("enter")
         assert app.given is NOTHING_YET
-        assert "cannot answer" in str(app.screen.query_one("#about", Static).content)
+        assert "Not a chat model" in str(app.screen.query_one("#about", Static).content)
 
 
 @pytest.mark.parametrize("width", (60, 80, 140))
@@ -150,7 +150,7 @@ async def test_models_used_last_come_first_also_after_a_restart(
                 await pilot.press("f7")
                 await settled(app, pilot)
                 text = [" ".join(line.split()).strip("│ ") for line in shown(app).splitlines()]
-                at = text.index("Used last")
+                at = text.index("Recent")
                 assert MODEL in text[at + 1]
                 assert THINKER in text[at + 2]
                 await pilot.press("escape")
@@ -175,7 +175,7 @@ async def test_the_line_below_says_abilities_price_and_place(open_app: OpenApp, 
         words = str(about.content)
         assert "tools, thinking, no images" in words
         assert "$0.5 in, $2 out per million tokens" in words
-        assert words.endswith("ollama: everything is sent to ollama.com")
+        assert words.endswith("ollama: sends everything to ollama.com")
         assert "$0.5/$2" in shown(app)
         await pilot.press("ctrl+u")
         await type_in(pilot, "llama3.2")

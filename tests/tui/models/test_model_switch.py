@@ -60,18 +60,18 @@ async def test_the_picker_says_how_full_the_window_would_be_before_enter(
     async with open_app(three()) as (app, pilot):
         await send(app, pilot, "hello")
         await picked(app, pilot, "middle")
-        assert "window 4.1k: the context takes ≈" in about(app)
-        assert "of 4.1k, " in about(app) and " %" in about(app)
+        assert "window 4.1k: context ≈" in about(app)
+        assert "of 4.1k (" in about(app) and " %)" in about(app)
         assert chat(app).chat.conversation.choice.model == "scripted", "nothing is switched yet"
         await pilot.press("enter")
         await settled(app, pilot)
         assert chat(app).chat.conversation.choice.model == "middle"
-        assert "middle answers from now on: window 8,192 → 4,096, context ≈" in state(app)
+        assert "Model: middle · window 8,192 → 4,096, context ≈" in state(app)
 
 
 @pytest.mark.parametrize(
     ("compresses", "then"),
-    ((False, "the next message will be refused"), (True, "it is compressed before")),
+    ((False, "fold something before the next"), (True, "it will be compressed before")),
 )
 async def test_a_model_that_is_too_small_says_so_in_the_picker_and_asks(
     open_app: OpenApp, compresses: bool, then: str
@@ -80,8 +80,8 @@ async def test_a_model_that_is_too_small_says_so_in_the_picker_and_asks(
     async with open_app(three(), settings=settings) as (app, pilot):
         await send(app, pilot, "hello")
         await picked(app, pilot, "small")
-        assert "too long for it: ≈" in about(app)
-        assert f"435 fit: {then}" in about(app)
+        assert "context too long (≈" in about(app)
+        assert f"435 fit); {then}" in about(app)
         await pilot.press("enter")
         await settled(app, pilot)
         assert isinstance(app.screen, Confirmation)
@@ -100,7 +100,7 @@ async def test_after_an_undo_a_model_that_is_too_small_refuses_nothing(open_app:
         words = chat(app).chat.conversation.context().words
         assert words.startswith("compresses when full, at 7.0k"), "the limit"
         await picked(app, pilot, "small")
-        assert "435 fit: it is compressed before the next message" in about(app)
+        assert "435 fit); it will be compressed before the next message" in about(app)
 
 
 async def test_a_named_model_that_fits_is_used_at_once(open_app: OpenApp) -> None:
@@ -120,8 +120,8 @@ async def test_a_named_model_that_is_too_small_is_used_only_after_a_yes(
         await send(app, pilot, "hello")
         await send(app, pilot, "/model small")
         assert isinstance(app.screen, Confirmation)
-        assert "Have small answer all the same?" in shown(app)
-        assert "too long for it" in shown(app)
+        assert "Switch to small anyway?" in shown(app)
+        assert "context too long" in shown(app)
         await pilot.press(key)
         await settled(app, pilot)
         assert chat(app).chat.conversation.choice.model == model
@@ -154,7 +154,7 @@ async def test_while_the_model_answers_no_other_one_is_taken(open_app: OpenApp) 
     async with open_app(three()) as (app, pilot):
         chat(app).chat.is_busy = True
         await send(app, pilot, "/model middle")
-        assert "the model is still answering" in state(app)
+        assert "Still answering" in state(app)
         assert chat(app).chat.conversation.choice.model == "scripted"
         chat(app).chat.is_busy = False
 
@@ -162,7 +162,7 @@ async def test_while_the_model_answers_no_other_one_is_taken(open_app: OpenApp) 
 async def test_the_stream_shows_where_another_model_answers_also_after_reopening(
     open_app: OpenApp,
 ) -> None:
-    note = "middle answers from here"
+    note = "Switched to middle"
     done = Completed(finish="stop")
     brief = Three(lambda request: [TextDelta(f"I am {request.model}."), done])
     async with open_app(brief) as (app, pilot):
@@ -189,7 +189,7 @@ async def test_the_full_name_a_server_answers_with_is_not_another_model(open_app
     async with open_app(script) as (app, pilot):
         await send(app, pilot, "one")
         await send(app, pilot, "two")
-        assert not any("answers from here" in line for line in stream(app))
+        assert not any("Switched to" in line for line in stream(app))
 
 
 def test_only_replies_of_another_model_are_announced() -> None:

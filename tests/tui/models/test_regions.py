@@ -55,7 +55,7 @@ async def test_a_region_is_chosen_kept_and_its_models_are_listed(
             await pilot.press("escape")
             await settled(app, pilot)
             await send(app, pilot, "/region nowhere")
-            assert "'nowhere' is no region" in state(app)
+            assert "'nowhere' is not a region" in state(app)
             await providers.close()
     assert "region: us-west-2" in file.read_text()
 
@@ -63,4 +63,4 @@ async def test_a_region_is_chosen_kept_and_its_models_are_listed(
 async def test_without_bedrock_the_way_to_it_is_said(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await send(app, pilot, "/region")
-        assert "no provider of the kind bedrock is set up" in state(app)
+        assert "No Bedrock provider configured" in state(app)

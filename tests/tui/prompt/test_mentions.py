@@ -6,6 +6,7 @@ import base64
 from pathlib import Path
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import Capabilities, Completed, TextDelta
@@ -69,7 +70,7 @@ async def test_files_are_offered_with_their_cost_and_first_words(
         assert await offered(app, pilot) == ["src/uploader.py ≈13 # Uploads files"]
         await pilot.press("backspace", "backspace", "backspace")
         lines = await offered(app, pilot)
-        assert any(line.startswith("data.bin not a text, ") for line in lines)
+        assert any(line.startswith("data.bin not a text file, ") for line in lines)
         assert any(line.startswith("logo.png image: png, ") for line in lines)
         assert any(line.startswith("src/ ≈") and "a list of 2 files" in line for line in lines)
 
@@ -152,7 +153,7 @@ async def test_images_go_along_where_the_model_can_look_at_them(
     async with open_app(ANSWERS) as (app, pilot):
         await type_in(pilot, "what is @logo")
         await pilot.press("tab")
-        assert prompt(app).text == "what is [logo.png · image · 28 B] "
+        assert prompt(app).text == "what is [logo.png · image · 28 B · ≈1.6k tokens] "
         await pilot.press("enter")
         await settled(app, pilot)
         _, [file] = sent(app)
@@ -161,7 +162,7 @@ async def test_images_go_along_where_the_model_can_look_at_them(
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    (("logo.png", "cannot look at images: logo.png"), ("data.bin", "data.bin is not a text")),
+    (("logo.png", "cannot see images: logo.png"), ("data.bin", "data.bin is not a text")),
 )
 async def test_what_cannot_be_sent_is_refused_and_the_words_stay(
     open_app: OpenApp, project: Path, name: str, words: str
@@ -254,3 +255,25 @@ async def test_a_file_made_just_now_is_offered_without_looking_through_everythin
         await type_in(pilot, "@upl")
         assert "src/upload_more.py" in " ".join(await offered(app, pilot))
     assert not files.is_watched
+
+
+@pytest.mark.parametrize("form", ("{}", "'{}'", "file://{}", "{} "))
+async def test_the_pasted_path_of_a_picture_becomes_the_picture(
+    open_app: OpenApp, project: Path, form: str
+) -> None:
+    async with open_app(ANSWERS) as (app, pilot):
+        app.post_message(Paste(form.format(project / "logo.png")))
+        while not prompt(app).text:
+            await pilot.pause(0.02)
+        assert prompt(app).text == "[logo.png · image · 28 B · ≈1.6k tokens] "
+
+
+@pytest.mark.parametrize("words", ("/nowhere/logo.png", "see /tmp", "logo.png"))
+async def test_what_is_no_picture_is_pasted_as_it_is(
+    open_app: OpenApp, project: Path, words: str
+) -> None:
+    async with open_app(ANSWERS) as (app, pilot):
+        app.post_message(Paste(words))
+        while not prompt(app).text:
+            await pilot.pause(0.02)
+        assert prompt(app).text == words

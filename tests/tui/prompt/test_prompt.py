@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ollm_tui.tui.prompt.kill_ring import KillingArea
 from ollm_tui.tui.prompt.prompt import Prompt
 from tests.tui.prompt_desk import Desk, desk, lines_of
 from tests.tui.typing_in import type_in
@@ -172,6 +173,6 @@ async def test_a_draft_from_a_damaged_file_is_filtered() -> None:
 
 
 def test_every_binding_has_an_id_and_a_tooltip() -> None:
-    for owner in Prompt.__mro__[:2]:
+    for owner in (Prompt, KillingArea):
         for binding in owner.__dict__["BINDINGS"]:
             assert binding.id and binding.tooltip, binding

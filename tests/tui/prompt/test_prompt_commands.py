@@ -34,7 +34,7 @@ async def test_a_slash_shows_every_command_with_what_it_does() -> None:
         await pilot.press("slash")
         await pilot.pause()
         assert shown(app) == [
-            "▌ /help             Keys and commands",
+            "▌ /help             Help",
             "/theme [name]     Choose the colours",
             "/rename [title]   Rename this session",
             "/redo             Do it again",
@@ -215,9 +215,9 @@ async def test_a_known_name_makes_a_command(text: str, name: str, argument: str)
 @pytest.mark.parametrize(
     ("text", "hint"),
     (
-        ("/thme dark", "did you mean /theme? // sends it as a message"),
-        ("/usr/bin/env is what?", "// sends it as a message"),
-        ("/ help", "// sends it as a message"),
+        ("/thme dark", "did you mean /theme? // sends it as text"),
+        ("/usr/bin/env is what?", "// sends it as text"),
+        ("/ help", "// sends it as text"),
     ),
 )
 async def test_an_unknown_command_is_kept_and_not_sent(text: str, hint: str) -> None:
@@ -226,7 +226,7 @@ async def test_an_unknown_command_is_kept_and_not_sent(text: str, hint: str) -> 
         await pilot.press("enter")
         [refused] = app.said
         assert isinstance(refused, Prompt.Refused)
-        assert refused.message == f"there is no {text.split(' ')[0]}"
+        assert refused.message == f"Unknown command {text.split(' ')[0]}"
         assert refused.hint == hint
         assert app.prompt.text == text
 

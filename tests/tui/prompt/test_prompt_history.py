@@ -1,4 +1,4 @@
-"""Earlier prompts: those of this project, then of others; Tab widens to everything ever said."""
+"""Prompt history: those of this project, then of others; Tab widens to everything ever said."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ async def test_tab_looks_for_the_words_in_everything(open_app: OpenApp, home: Pa
 async def test_without_any_it_teaches_and_still_widens(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.press("ctrl+r")
-        assert lines(at)[0].startswith("No earlier prompts yet.")
+        assert lines(at)[0].startswith("No prompts yet.")
         await at.press("tab")
         assert "Type words or a question" in at.lines[0]

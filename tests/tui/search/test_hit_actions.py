@@ -46,7 +46,7 @@ async def test_a_message_of_another_branch_switches_to_it(open_app: OpenApp, hom
         await at.press("enter")
         assert at.said == ["s0m0", "s0m1", "s0m2", "s0b3"]
         assert chat(at.app).chat.conversation.state.header.head == "s0b3"
-        assert "on another branch, which is the current one now" in state(at.app)
+        assert "Switched to the branch of this message" in state(at.app)
 
 
 async def test_f_goes_on_from_there_in_a_new_session(open_app: OpenApp, home: Path) -> None:
@@ -57,7 +57,7 @@ async def test_f_goes_on_from_there_in_a_new_session(open_app: OpenApp, home: Pa
         conversation = chat(at.app).chat.conversation
         assert conversation.session_id not in (full_id(0), full_id(2))
         assert at.said == ["s0m0", "s0m1"]
-        assert "forked" in state(at.app)
+        assert "Forked" in state(at.app)
 
 
 async def test_r_sets_the_session_back_to_there_and_can_be_undone(
@@ -68,7 +68,7 @@ async def test_r_sets_the_session_back_to_there_and_can_be_undone(
         await at.press("down", "r")
         assert at.is_chat
         assert at.said == ["s0m0", "s0m1"]
-        assert "2 messages set aside" in state(at.app)
+        assert "2 messages kept as a branch" in state(at.app)
         await send(at.app, at.pilot, "/undo")
         assert at.said == ["s0m0", "s0m1", "s0m2", "s0m3"]
 
@@ -79,7 +79,7 @@ async def test_q_quotes_it_and_it_goes_along_with_the_next_message(
     async with desk(open_app, home, script=[[TextDelta("Yes.")]]) as at:
         await at.search("forever")
         await at.press("down", "q")
-        assert "quoted" in at.keys
+        assert "Attached" in at.keys
         await at.press("escape")
         assert "[earlier message 1" in prompt(at.app).text
         await send(at.app, at.pilot, " is this so?")
@@ -94,7 +94,7 @@ async def test_y_copies_the_message(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("min-width")
         await at.press("down", "y")
-        assert at.keys.startswith("message ")
+        assert at.keys.startswith("Message ")
         assert at.app.clipboard.startswith("A grid item is as wide")  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
 
 
@@ -107,7 +107,7 @@ async def test_x_exports_the_conversation_with_it(
         target = tmp_path / "found.md"
         at.app.screen.query_one(LineInput).value = str(target)
         await at.press("enter")
-        assert at.keys.startswith("exported to ")
+        assert at.keys.startswith("Exported to ")
         text = target.read_text(encoding="utf-8")
         assert "a queue outside of the process" in text
         assert "the number of retries" not in text
@@ -142,7 +142,7 @@ async def test_a_session_that_another_window_has_open_is_not_set_back(
         conversation, _ = await elsewhere.resume(full_id(0))
         await at.search("forever")
         await at.press("down", "r")
-        assert "another window has that session open" in at.keys
+        assert "Open in another window" in at.keys
         assert not at.is_chat
         await conversation.close()
     await asyncio.wait_for(elsewhere.close(), 30)

@@ -59,16 +59,16 @@ async def test_more_than_the_budget_is_refused_in_words(open_app: OpenApp, home:
         await recall(at, "retries")
         await at.press("enter")
         assert picker(at).is_current
-        assert "more than search.retrievalTokens allows: 3" in shown(at.app)
+        assert "tokens (search.retrievalTokens)" in shown(at.app)
 
 
 async def test_without_words_or_without_hits_it_says_so(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await send(at.app, at.pilot, "/recall")
-        assert "recall what?" in state(at.app)
+        assert "Recall what?" in state(at.app)
         await send(at.app, at.pilot, "/recall zebras")
         await at.settle()
-        assert "nothing was said about that in other sessions" in state(at.app)
+        assert "No matches in other sessions" in state(at.app)
 
 
 async def test_what_goes_along_by_itself_is_seen_in_the_stream(
@@ -98,7 +98,7 @@ async def test_what_came_along_has_a_line_of_its_own_in_the_breakdown(
         assert asked.recalled and 0 < asked.recalled.tokens.tokens < asked.tokens.tokens
         found = at.app.screen.query_one(ChoiceList)
         lines = [" ".join(found.render_line(y).text.split()) for y in range(found.size.height)]
-        [brought] = [line for line in lines if "2 passages of earlier sessions" in line]
+        [brought] = [line for line in lines if "2 passages from earlier sessions" in line]
         assert "recalled" in brought and str(asked.recalled.tokens) in brought
         [words] = [line for line in lines if "go on from there" in line]
         assert f"{asked.tokens.tokens - asked.recalled.tokens.tokens:,} " in words

@@ -98,7 +98,7 @@ async def test_before_the_first_message_there_is_nothing_to_go_back_to(
     async with on_commands(open_app, home, [ran(JOB, "zebrafish", BEFORE)]) as at:
         await at.search("zebrafish")
         await at.press("down", "r")
-        assert "nothing was said before that" in at.keys
+        assert "Nothing before that message" in at.keys
         await at.press("enter")
         assert chat(at.app).transcript.cursor.key == JOB
 

@@ -22,14 +22,14 @@ async def test_what_was_said_is_found_while_typing_and_grouped_by_session(
 ) -> None:
     async with desk(open_app, home) as at:
         await at.press("f4")
-        assert "Type words or a question to find what was said" in at.lines[0]
+        assert "Type words or a question to search all sessions" in at.lines[0]
         await at.type("retr")
-        assert "6 hits in 3 sessions · " in at.count
-        assert "celery vs rq 2 hits" in at.lines
+        assert "6 matches in 3 sessions · " in at.count
+        assert "celery vs rq 2 matches" in at.lines
         assert "09 Oct 2025 you How many retries does celery do by…" in at.lines
         await at.type("xyz")
-        assert at.lines[0].startswith("No message is like that.")
-        assert at.count.startswith("0 hits in 0 sessions")
+        assert at.lines[0].startswith("No matches.")
+        assert at.count.startswith("0 matches in 0 sessions")
 
 
 async def test_the_hit_is_seen_in_its_conversation_with_the_words_marked(
@@ -41,6 +41,21 @@ async def test_the_hit_is_seen_in_its_conversation_with_the_words_marked(
         assert at.stream.cursor.key == "s0m1"
         assert at.stream.finder.position == (1, 1)
         assert at.stream.finder.key == "s0m1"
+
+
+async def test_the_first_hit_is_highlighted_when_better_ones_come_until_one_moves(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("retr")
+        found = at.screen.reading.results
+        better = found._replace(sessions=found.sessions[::-1])
+        at.screen.show_results(better, is_new=False)
+        await at.settle()
+        assert at.hit == at.hits[0] == better.sessions[0].hits[0].message_id
+        await at.press("down")
+        at.screen.show_results(found, is_new=False)
+        assert at.hit == better.sessions[0].hits[0].message_id != at.hits[0]
 
 
 async def test_a_hit_in_the_output_of_a_tool_is_unfolded(open_app: OpenApp, home: Path) -> None:
@@ -63,7 +78,7 @@ async def test_a_hit_on_another_branch_says_so_and_is_shown_there(
 async def test_what_is_no_filter_is_told_in_one_line(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("role:nobody ")
-        assert at.notes == "role:nobody is no filter (role: takes user, assistant, system, tool)"
+        assert at.notes == "role:nobody is not a filter (role: takes user, assistant, system, tool)"
         await at.press(*["backspace"] * 20)
         assert at.notes == ""
 
@@ -119,10 +134,10 @@ async def test_the_timeline_is_moved_through_and_narrows(open_app: OpenApp, home
         await at.press("tab", "tab")
         strip = at.screen.query_one(HitTimeline)
         assert at.screen.focused is strip
-        assert "Sun 2 Nov 2025 · 1 hit" in strip.render_line(0).text
+        assert "Sun 2 Nov 2025 · 1 match" in strip.render_line(0).text
         assert at.hit == "s3m2"
         await at.press("left")
-        assert "Tue 14 Oct 2025 · 3 hits" in strip.render_line(0).text
+        assert "Tue 14 Oct 2025 · 3 matches" in strip.render_line(0).text
         await at.press("enter")
         assert at.screen.text == "retries in:2025-10-14"
         assert sorted(at.hits) == ["s0m0", "s0m1", "s0m3"]
@@ -145,7 +160,7 @@ async def test_a_search_is_kept_taken_again_and_let_go(open_app: OpenApp, home: 
     async with desk(open_app, home) as at:
         await at.search("retries in:2025-10")
         await at.press("ctrl+s", "enter")
-        assert at.keys == "kept: Ctrl+S brings it back"
+        assert at.keys == "Saved · Ctrl+S lists saved searches"
         await at.press(*["backspace"] * 30)
         await at.press("ctrl+s", "enter")
         assert at.screen.text == "retries in:2025-10"
@@ -153,7 +168,7 @@ async def test_a_search_is_kept_taken_again_and_let_go(open_app: OpenApp, home: 
         await at.press("ctrl+s", "ctrl+d")
         picker = at.app.screen
         assert isinstance(picker, SavedSearchPicker)
-        assert [line.text for line in picker._lines()] == ["Keep: retries in:2025-10"]  # pyright: ignore[reportPrivateUsage] what it shows
+        assert [line.text for line in picker._lines()] == ["Save: retries in:2025-10"]  # pyright: ignore[reportPrivateUsage] what it shows
         await at.press("escape")
 
 

@@ -29,7 +29,7 @@ async def test_a_task_is_chosen_sent_as_data_and_let_go(open_app: OpenApp, home:
         await pilot.press("enter")
         await settled(app, pilot)
         assert title(app)[0].startswith("[t1] ")
-        assert "in every prompt now" in state(app)
+        assert "added to every prompt" in state(app)
         await send(app, pilot, "go on")
         text = "\n".join(message.text for message in model.requests[0].messages)
         assert "Wait 1, 2, 4 s." in text

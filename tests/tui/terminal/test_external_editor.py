@@ -88,7 +88,7 @@ async def test_what_the_editor_wrote_is_filtered(editor: InstallEditor) -> None:
     ("script", "problem"),
     (
         ("exit 3", "ended with code 3"),
-        ('rm "$1"', "left nothing to read"),
+        ('rm "$1"', "left no file to read"),
         ("kill -9 $$", "ended with code -9"),
     ),
 )
@@ -106,7 +106,7 @@ async def test_an_editor_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPa
     with pytest.raises(OllmError, match="no-such-editor cannot be started: No such file"):
         await edited("words")
     monkeypatch.setenv("VISUAL", "'unfinished")
-    with pytest.raises(OllmError, match=r"\$VISUAL cannot be understood"):
+    with pytest.raises(OllmError, match=r"cannot parse \$VISUAL"):
         await edited("words")
 
 

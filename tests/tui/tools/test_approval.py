@@ -44,11 +44,11 @@ async def test_it_says_what_is_wanted_where_and_why(open_app: OpenApp) -> None:
         await ask(app, pilot)
         await approval(app, pilot)
         seen = page(app)
-        assert "wants to run exec · shell ⛨ bwrap, no network" in seen
+        assert "wants to run exec · shell ✓ bwrap, no network" in seen
         assert "pytest -q" in seen and "changes something · in /work/code" in seen
         assert "Always/never apply to this command in this directory" in seen
-        assert "y yes n no N no, and say why a always in this session" in seen
-        assert "waits for your answer" in state(app)
+        assert "y yes n no N no, and say why a always (session)" in seen
+        assert "waiting for your answer" in state(app)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ async def test_answers_have_the_keys_the_user_gave_them(open_app: OpenApp) -> No
     async with opened as (app, pilot):
         await ask(app, pilot)
         block = await approval(app, pilot, quiet=False)
-        assert "Ctrl+D reads on, o works at its end" in page(app)
+        assert "Ctrl+D scroll (o works at the end)" in page(app)
         await pilot.press("o")
         await pilot.pause(0.2)
         assert prompt(app).text == "" and not tool.ran, "it is a key, and it came too early"
@@ -119,7 +119,7 @@ async def test_a_no_with_words_tells_the_model_why(open_app: OpenApp) -> None:
         assert "Enter send Esc back" in page(app)
         await pilot.press("enter")
         await settled(app, pilot)
-        assert any("exec pytest -q · refused: any yes" in line for line in stream(app))
+        assert any("exec pytest -q · denied: any yes" in line for line in stream(app))
 
 
 async def test_escape_leaves_the_words_first_and_then_stops_the_turn(open_app: OpenApp) -> None:
@@ -195,10 +195,10 @@ async def test_what_is_long_must_be_read_to_its_end(open_app: OpenApp) -> None:
     async with tools_open(open_app, [calls(LONG), says("ok")], tool) as (app, pilot):
         await ask(app, pilot)
         block = await approval(app, pilot)
-        assert "Space reads on, y works at its end" in page(app)
+        assert "Space scroll (y works at the end)" in page(app)
         await pilot.press("y", "a")
         await pilot.pause()
-        assert block.display and "read it to its end first" in state(app)
+        assert block.display and "scroll to the end first" in state(app)
         await pilot.press(*["space"] * 9)
         await pilot.pause()
         assert "echo 59" in page(app) and "y yes" in page(app)
@@ -241,7 +241,7 @@ async def test_nothing_is_hidden_in_a_command(open_app: OpenApp) -> None:
         await ask(app, pilot)
         await approval(app, pilot)
         seen = page(app)
-        assert "ls⟨300 blanks⟩; rm -rf ~" in seen and "⟨6 empty lines⟩" in seen
+        assert "ls⟨300 spaces⟩; rm -rf ~" in seen and "⟨6 empty lines⟩" in seen
         assert "echo ⟨U+202E⟩two␛[2J" in seen
 
 
@@ -264,7 +264,7 @@ async def test_what_is_dangerous_cannot_be_allowed_for_good_but_refused(open_app
         assert "always" not in page(app) and "d never" in page(app)
         await pilot.press("a", "A")
         await pilot.pause()
-        assert block.display and "it asks every time" in state(app)
+        assert block.display and "dangerous calls always ask" in state(app)
         await pilot.press("d")
         await until(pilot, lambda: not block.display)
         assert not tool.ran
@@ -312,14 +312,14 @@ async def test_it_is_answered_by_a_command_too(open_app: OpenApp) -> None:
     gate = asyncio.Event()
     async with tools_open(open_app, [[gate, *calls(RUN)], says("ok")], runner()) as (app, pilot):
         await send(app, pilot, "/answer yes")
-        assert "nothing is asked now" in state(app)
+        assert "No approval pending" in state(app)
         await ask(app, pilot)
         prompt(app).put("/answer no use tox")
         gate.set()
         await approval(app, pilot)
         await pilot.press("enter")
         await settled(app, pilot)
-        assert any("exec pytest -q · refused: use tox" in line for line in stream(app))
+        assert any("exec pytest -q · denied: use tox" in line for line in stream(app))
 
 
 @pytest.mark.parametrize("size", ((60, 20), (80, 24), (200, 50)))
@@ -328,7 +328,7 @@ async def test_the_keys_are_seen_at_every_size(open_app: OpenApp, size: tuple[in
         await ask(app, pilot)
         block = await approval(app, pilot)
         seen = page(app)
-        assert "wants to run" in seen and "v view whole" in seen and "Esc stop" in seen
+        assert "wants to run" in seen and "v view full screen" in seen and "Esc stop" in seen
         assert block.query_one(DiffLines).size.height >= 4
         assert chat(app).transcript.size.height >= 2, "the stream is not hidden"
 

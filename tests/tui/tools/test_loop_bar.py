@@ -55,7 +55,7 @@ async def test_it_says_what_repeats_and_leaves_the_focus_where_it_is(open_app: O
         seen = page(app)
         assert '↻ paused The model called read_file("a.py") 3 times' in seen
         assert "Alt+A, then s stop o once more a allow read_file t tell the model" in seen
-        assert "b back to your question" in seen, "nothing was changed, so there is no snapshot"
+        assert "b rewind to your question" in seen, "nothing was changed, so there is no snapshot"
         assert prompt_has_focus(app) and "paused" in state(app)
         await type_in(pilot, "soat")
         assert prompt(app).text == "soat"
@@ -100,7 +100,7 @@ async def test_what_is_allowed_is_not_asked_again(open_app: OpenApp) -> None:
         await pilot.press("alt+a", "a")
         await settled(app, pilot)
         assert stream(app)[-1] == "┃ done" and calls_made(app) == 6
-        assert any("allowed in this session" in line for line in stream(app))
+        assert any("allowed for this session" in line for line in stream(app))
 
 
 async def test_the_model_is_told_in_the_users_words(open_app: OpenApp) -> None:
@@ -136,11 +136,11 @@ async def test_back_goes_to_the_snapshot_before_it(open_app: OpenApp) -> None:
             await pilot.press("y")
             await pilot.pause(0.1)
         await loop_bar(app, pilot)
-        assert "b back to ◆ before it" in page(app)
+        assert "b rewind to ◆ before it" in page(app)
         await pilot.press("alt+a", "b")
         await settled(app, pilot)
         await settled(app, pilot)
-        assert "back at" in state(app)
+        assert "Back at" in state(app)
         assert not any("exec make · exit 0" in line for line in stream(app)[2:])
 
 
@@ -151,7 +151,7 @@ async def test_where_nothing_was_changed_back_goes_to_the_question(open_app: Ope
         await pilot.press("alt+a", "b")
         await settled(app, pilot)
         await settled(app, pilot)
-        assert "back at" in state(app)
+        assert "Back at" in state(app)
         assert not any("▸ read_file" in line for line in stream(app))
 
 

@@ -168,24 +168,24 @@ async def test_o_shows_all_that_a_tool_printed_also_what_was_cut(open_app: OpenA
 async def test_the_title_says_how_freely_the_model_may_act(open_app: OpenApp) -> None:
     async with tools_open(open_app, [says("hi")], reader()) as (app, pilot):
         await send(app, pilot, "go")
-        assert title(app)[1].endswith("ask   ⛨ bwrap")
+        assert title(app)[1].endswith("ask   ✓ bwrap")
         await pilot.press("shift+tab")
         await pilot.pause()
-        assert title(app)[1].endswith("auto-edit   ⛨ bwrap")
-        assert "commands ask" in state(app)
+        assert title(app)[1].endswith("auto-edit   ✓ bwrap")
+        assert "confirm commands" in state(app)
         await pilot.press("shift+tab", "shift+tab")
         await pilot.pause()
-        assert title(app)[1].endswith("ask   ⛨ bwrap")
+        assert title(app)[1].endswith("ask   ✓ bwrap")
 
 
 async def test_a_narrow_title_says_only_what_is_unusual(open_app: OpenApp) -> None:
     async with tools_open(open_app, [says("hi")], reader(), size=(60, 20)) as (app, pilot):
         await send(app, pilot, "go")
-        assert title(app)[1] == "scripted · scripted"
+        assert title(app)[1] == "scripted · scripted · this machine"
         await send(app, pilot, "/approval auto")
-        assert title(app)[1] == "scripted · scripted   auto"
+        assert title(app)[1] == "scripted · scripted · this machine   auto"
         await send(app, pilot, "/approval whatever")
-        assert "there are: ask, auto-edit, auto" in state(app)
+        assert "one of ask, auto-edit, auto" in state(app)
 
 
 @pytest.mark.parametrize("width", (40, 60, 61, 99, 100))
@@ -205,25 +205,26 @@ async def test_a_sandbox_that_is_missing_or_weak_is_seen_at_every_width(
 async def test_a_good_sandbox_is_left_out_only_where_there_is_no_room(open_app: OpenApp) -> None:
     async with tools_open(open_app, [says("hi")], reader(), size=(61, 20)) as (app, pilot):
         await send(app, pilot, "go")
-        assert title(app)[1] == "scripted · scripted   ⛨ bwrap"
+        assert title(app)[1] == "scripted · scripted · this machine   ✓ bwrap"
         await pilot.resize_terminal(60, 20)
         await pilot.pause()
-        assert title(app)[1] == "scripted · scripted"
+        assert title(app)[1] == "scripted · scripted · this machine"
         await pilot.resize_terminal(100, 20)
         await pilot.pause()
-        assert title(app)[1].endswith("ask   ⛨ bwrap")
+        assert title(app)[1].endswith("ask   ✓ bwrap")
 
 
 async def test_long_names_give_way_to_what_holds_commands(open_app: OpenApp) -> None:
-    model = "qwen2.5-coder:32b-instruct-q4_K_M"
+    model = "qwen2.5-coder:32b-instruct-q4_K_M-of-my-own-making"
     opened = tools_open(
         open_app, [says("hi")], reader(), sandbox="no sandbox: limits only", size=(60, 20)
     )
     async with opened as (app, pilot):
         await send(app, pilot, "go")
-        chat(app).query_one(TitleLine).show_names("title", model, lambda _: "no sandbox")
+        chat(app).query_one(TitleLine).show_names("title", [model], lambda _: "no sandbox")
         await pilot.pause()
-        assert page(app).splitlines()[0] == "title qwen2.5-coder:32b-… no sandbox"
+        shown = page(app).splitlines()[0]
+        assert shown.startswith("title qwen2.5-coder:32b-") and shown.endswith("… no sandbox")
 
 
 async def test_the_page_about_tools_says_what_there_is_and_forgets(
@@ -241,11 +242,11 @@ async def test_the_page_about_tools_says_what_there_is_and_forgets(
         await pilot.press("enter")
         await pilot.pause()
         seen = page(app)
-        assert "ask: you are asked before every change" in seen
+        assert "ask: confirm every change" in seen
         assert "bwrap, no network" in seen and "read_file" in seen and "exec" in seen
         await pilot.press("escape")
         await send(app, pilot, "/tools clear")
-        assert policy.kept == [] and "1 answer forgotten" in state(app)
+        assert policy.kept == [] and "1 permission removed" in state(app)
 
 
 async def test_the_line_of_a_call_says_that_its_output_was_cut(open_app: OpenApp) -> None:
@@ -263,7 +264,7 @@ async def test_a_refused_call_reads_as_refused_also_after_reopening(open_app: Op
             return Verdict("deny", "you said never to this")
 
     script = [calls(("read_file", {"path": "log"})), says("ok")]
-    told = "read_file log · refused: you said never to this"
+    told = "read_file log · denied: you said never to this"
     async with tools_open(open_app, script, reader(), policy=Refusing()) as (app, pilot):
         await send(app, pilot, "go")
         assert any(told in line for line in stream(app))
@@ -283,6 +284,12 @@ async def test_a_tool_is_switched_off_and_on_again(open_app: OpenApp) -> None:
             await send(app, pilot, f"/tool {command}")
             assert ("exec" in tools.offered) is is_offered
         await send(app, pilot, "/tool nothing off")
-        assert "there is no tool nothing" in state(app)
+        assert "No tool nothing" in state(app)
         await send(app, pilot, "/tool exec maybe")
         assert "neither on nor off" in state(app)
+
+
+async def test_switching_a_tool_of_a_model_without_tools_says_so(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await send(app, pilot, "/tool exec off")
+        assert state(app).startswith("No tool exec · this model has no tools")

@@ -32,7 +32,7 @@ from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
 from ollm_tui.engine.context.prompt_message import checkpoint_text, pieces_of
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 
-SERVERS_FORM = "compacted by the server: its form cannot be read or checked here"
+SERVERS_FORM = "compacted by the server; cannot be read or checked here"
 """The note of a checkpoint whose content only the server knows."""
 
 log = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ class Folding:
             if wanted == "summarize":
                 return made
             if not may_do_without:
-                raise SummaryFailed(error.message, "/compact does it here") from error
+                raise SummaryFailed(error.message, "/compact does it locally") from error
             self.note = f"{error.message}: {FACTS_ALONE}"
             return made
         if found.compacted:
@@ -230,14 +230,14 @@ async def compacted(checkpoint: Checkpoint, plan: Plan, choice: ModelChoice) -> 
     provider = choice.provider
     able = isinstance(provider, CanCompact)
     if not able or not (await provider.capabilities(choice.model)).compaction:
-        raise Unavailable(f"{provider.name} compacts no prompts", "OpenAI's Responses API does")
+        raise Unavailable(f"{provider.name} cannot compact prompts", "OpenAI's Responses API can")
     made = await provider.compact(_compaction_request(plan, choice))
     # Beside a summary of ours it is worth its place only if it is shorter.
     is_alone = plan.wanted.strategy == "provider"
     most = max(plan.sizes.new, checkpoint.current_tokens) if is_alone else checkpoint.current_tokens
     if not 0 < made.tokens <= most:
         if is_alone:
-            raise BadAnswer(f"what {provider.name} made of it is no shorter")
+            raise BadAnswer(f"the result of {provider.name} is not shorter")
         return checkpoint
     return replace(checkpoint, compacted=made)
 

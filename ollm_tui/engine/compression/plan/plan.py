@@ -74,9 +74,9 @@ def make_plan(material: Material, request: CompressionRequest) -> Plan | Compres
     Returns why nothing is done if there is none.
     """
     if not _is_due(material, request):
-        return nothing_to_do("there is room enough")
+        return nothing_to_do("there is still enough room")
     if request.trigger == "auto" and _nothing_said_since(material):
-        return nothing_to_do("nothing was said since the last compression")
+        return nothing_to_do("no messages since the last compression")
     # Asked for by hand, the recent part is only touched if there is no room otherwise.
     needed = _is_needed(material, request)
     elisions = Elisions(material.counter)
@@ -118,8 +118,8 @@ def beyond(target: int, least: int) -> CompressionSkipped:
     """Return that a context cannot be made as small as it was asked for."""
     return CompressionSkipped(
         reason="cannot-fit",
-        message=f"the context cannot get down to {target:,} tokens, only to about {least:,}",
-        hint="your own messages, pins, the system prompt and the last round stay as they are",
+        message=f"cannot compress to {target:,} tokens, only to about {least:,}",
+        hint="your messages, pins, the system prompt and the last round are never compressed",
     )
 
 
@@ -162,11 +162,11 @@ def nothing_to_do(message: str) -> CompressionSkipped:
 def cannot_fit(material: Material) -> CompressionSkipped:
     """Return that nothing more can be compressed, with what the user can do about it."""
     own = material.own_tokens * 100 // max(1, material.budget.used)
-    share = f"; your own messages are {own} % of the context"
+    share = f"; your messages are {own} % of the context"
     return CompressionSkipped(
         reason="cannot-fit",
-        message=f"nothing is left to compress{share if own >= TOLD_PERCENT else ''}",
-        hint="leave out or fold something (F5), take a larger window, or begin a new session",
+        message=f"nothing left to compress{share if own >= TOLD_PERCENT else ''}",
+        hint="exclude or fold something (F5), use a larger window, or start a new session",
     )
 
 

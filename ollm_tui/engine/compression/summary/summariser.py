@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 from typing import assert_never
 
 import msgspec
@@ -45,6 +46,7 @@ from ollm_tui.engine.compression.summary.summary_request import (
 from ollm_tui.engine.compression.summary.summary_syntax import sanitised
 from ollm_tui.engine.compression.summary.summary_trial import SummaryTrial
 from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.engine.turn.engine_line import Asker, EngineLines, InLine
 
 STOP_READING = 1.5
 """Reading stops at so many times the length that was asked for."""
@@ -107,7 +109,10 @@ class Summariser:
         count: Count,
         limit: int | None,
         redact: Callable[[str], str] = str,
+        in_line: Callable[[], InLine] | None = None,
     ) -> None:
+        """`in_line` has a request wait while the server answers other conversations."""
+        self._in_line = in_line or partial(EngineLines().place, "", Asker("", str))
         self._choice = choice
         self._count = count
         self._limit = limit
@@ -152,7 +157,7 @@ class Summariser:
             yield Rejected(reason, again, sanitised(self._redact(reading.summary())))
             if again:
                 prompt = await asyncio.to_thread(self._write, request, prompt.read // 2)
-        raise SummaryFailed(f"no summary was made: {reason}", "try again or choose another model")
+        raise SummaryFailed(f"no summary: {reason}", "try again or choose another model")
 
     async def _answer(
         self, prompt: SummaryPrompt, structured: bool, reading: _Reading
@@ -179,19 +184,22 @@ class Summariser:
     async def _words(
         self, request: ChatRequest, reading: _Reading, tokens: int
     ) -> AsyncGenerator[str | Reads, None]:
-        async with aclosing(self._choice.provider.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, Completed):
-                    reading.whole = event.finish == "stop"
-                    break
-                if isinstance(event, Preparing) and event.fraction is not None:
-                    yield Reads(tokens, event.fraction)
-                if isinstance(event, TextDelta) and (words := reading.feed(event.text)):
-                    yield words
-                if reading.enough():
-                    return
-            else:
-                raise BadAnswer("the summary broke off before its end", "try again")
+        with self._in_line() as place:
+            async for _ in place.changes():
+                pass  # others are answered first
+            async with aclosing(self._choice.provider.stream(request)) as events:
+                async for event in events:
+                    if isinstance(event, Completed):
+                        reading.whole = event.finish == "stop"
+                        break
+                    if isinstance(event, Preparing) and event.fraction is not None:
+                        yield Reads(tokens, event.fraction)
+                    if isinstance(event, TextDelta) and (words := reading.feed(event.text)):
+                        yield words
+                    if reading.enough():
+                        return
+                else:
+                    raise BadAnswer("the summary broke off before its end", "try again")
         if words := reading.finish():
             yield words
 
@@ -206,14 +214,14 @@ class Summariser:
         prompt = write_prompt(safe, [redact(text) for text in texts], room, most_read, self._count)
         if not prompt.read:
             what = "the window is too small" if any(texts) else "there is nothing to summarise"
-            raise SummaryFailed(f"no summary was made: {what}", "choose a larger window")
+            raise SummaryFailed(f"no summary: {what}", "choose a larger window")
         return prompt
 
     def _judge(self, reading: _Reading, given: Given) -> Verdict:
         return judged(self._redact(reading.summary()), given, reading.most_tokens, self._count)
 
 
-FACTS_ALONE = "the ledger was kept without a summary"
+FACTS_ALONE = "kept only the ledger"
 UNFIT = "this model is too small for summaries"
 
 
@@ -283,7 +291,7 @@ class SummaryWriter:
                 if not step.dropped:
                     return None
                 told = counted(step.dropped, "sentence")
-                self.note = f"{told} of the summary left out: not in what was said"
+                self.note = f"{told} of the summary dropped: not in the conversation"
                 return SummaryArrived(text=step.text, begins=True)
             case _:
                 assert_never(step)

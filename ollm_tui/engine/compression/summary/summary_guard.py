@@ -20,9 +20,9 @@ REASONS: dict[Fault, str] = {
     "empty": "the summary was empty",
     "refused": "the model refused to summarise",
     "repeating": "the model repeated itself",
-    "echo": "the model only repeated what it was given",
-    "vague": "the summary names nothing that was said",
-    "unsaid": "the summary tells what was not said",
+    "echo": "the summary only repeated its input",
+    "vague": "the summary is not about the conversation",
+    "unsaid": "the summary contains things not in the conversation",
     "long": "the summary was too long",
 }
 

@@ -39,9 +39,9 @@ def read(_path: Path, data: bytes) -> Iterator[ForeignTalk]:
         try:
             tree: object = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise CannotDecode("its conversations are no JSON") from error
+            raise CannotDecode("its conversations are not JSON") from error
         if not isinstance(tree, list):
-            raise CannotDecode("it is no export of ChatGPT")
+            raise CannotDecode("not a ChatGPT export")
         for each in cast(list[object], tree):
             if isinstance(each, dict) and "mapping" in each:
                 yield _conversation(cast(Tree, each))

@@ -63,7 +63,7 @@ def _lines(path: Path, data: bytes, talk: ForeignTalk) -> Iterator[Tree]:
     try:
         tree: object = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise CannotDecode("it is no JSON") from error
+        raise CannotDecode("not JSON") from error
     if isinstance(tree, dict):
         yield from trees_in(cast(Tree, tree), "items")
 

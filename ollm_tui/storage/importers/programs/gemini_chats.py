@@ -56,9 +56,9 @@ def _folded(path: Path, data: bytes, talk: ForeignTalk) -> tuple[Tree, list[Tree
         try:
             tree: object = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise CannotDecode("it is no JSON") from error
+            raise CannotDecode("not JSON") from error
         if not isinstance(tree, dict):
-            raise CannotDecode("it is no chat")
+            raise CannotDecode("not a chat")
         whole = cast(Tree, tree)
         return whole, trees_in(whole, "messages")
     facts: dict[str, object] = {}

@@ -97,7 +97,7 @@ def record_text(
     if compression.undone_at is not None:
         facts.append("undone")
     elif not is_in_force:
-        facts.append(_together("not in force"))
+        facts.append(_together("inactive"))
     elif can_undo:
         facts.append(_together(hints.line(("compression.undo", "undo"))))
     if compression.created and compression.undone_at is None and is_in_force:

@@ -102,7 +102,7 @@ def _folds(whole: str, spans: Sequence[StyledSpan]) -> Iterator[Fold]:
     first = lines[:-count]
     last = "\n".join(lines[-count:])
     if first:
-        title = "1 line before" if len(first) == 1 else f"{len(first):,} lines before"
+        title = "1 earlier line" if len(first) == 1 else f"{len(first):,} earlier lines"
         fold = Fold(BEFORE, "tool", title, "\n".join(first))
         fold.spans = _moved(spans, begins)
         yield fold

@@ -7,6 +7,7 @@ import time
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
+from textwrap import shorten
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -31,6 +32,8 @@ from ollm_tui.core.session.message import (
 )
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.turn.stray_calls import without_call
+from ollm_tui.tui.gauge.gauge_line import speed_of
+from ollm_tui.tui.stream.entries.picture_fold import PictureFold
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, answered
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold, Speaker
 
@@ -39,9 +42,11 @@ SHORTEST_SECONDS = 0.05
 _MARKS: Mapping[Mark, str] = {
     "": "",
     "pinned": "pinned",
-    "excluded": "left out of the context",
+    "excluded": "excluded from the context",
     "folded": "folded in the context",
 }
+TITLE_CHARACTERS = 60
+"""Characters of a passage in the title of its fold."""
 REASONING = "reasoning"
 """The key of the fold that holds the reasoning of a model."""
 _SPEAKERS: Mapping[Role, Speaker] = {"user": "user", "system": "note"}
@@ -59,10 +64,11 @@ _DATED = re.compile(r":latest$|-\d{4}(-?\d\d-?\d\d)?$")
 def branch_entries(state: SessionState, leaf: str | None = None) -> list[Entry]:
     """Return the entries of the messages up to a leaf, by default the current one, with notes
     where another model answers."""
-    return list(_branch_entries(state, leaf))
+    return list(each_entry(state, leaf))
 
 
-def _branch_entries(state: SessionState, leaf: str | None) -> Iterator[Entry]:
+def each_entry(state: SessionState, leaf: str | None = None) -> Iterator[Entry]:
+    """Yield the same one by one: ten thousand of them take longer than a key may wait."""
     before = None
     asking: Entry | None = None  # the last entry with folds: results belong to its calls
     for message in state.branch(leaf):
@@ -111,7 +117,7 @@ def model_note(state: SessionState, question: str, reply: str, model: str) -> En
 def _model_note(reply: str, model: str, before: str | None) -> Entry | None:
     if before is None or _DATED.sub("", model) == _DATED.sub("", before):
         return None
-    return Entry(f"model-{reply}", "note", f"{visible(model)} answers from here")
+    return Entry(f"model-{reply}", "note", f"Switched to {visible(model)}")
 
 
 def entry_of(message: Message, state: SessionState) -> Entry:
@@ -128,6 +134,7 @@ def entry_of(message: Message, state: SessionState) -> Entry:
         footer,
         folds=folds,
         details=partial(details_of, message),
+        stamp=partial(stamp_of, message),
         read=clean,  # the file it was stored in may have been edited by others
     )
 
@@ -170,6 +177,15 @@ def details_of(message: Message) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
+def stamp_of(message: Message) -> str:
+    """Return when a message was sent; of an answer also how fast it was written, in what time."""
+    usage = message.usage if message.role == "assistant" else None
+    took = (usage.prompt_seconds or 0) + (usage.output_seconds or 0) if usage else 0
+    speed = speed_of(usage) if took >= SHORTEST_SECONDS else ""
+    facts = [speed, _seconds(took) if speed else "", local_time(message.timestamp)]
+    return " · ".join(fact for fact in facts if fact)
+
+
 def local_time(timestamp: str) -> str:
     """Return a recorded moment on the user's clock: the time today, else the day too; "" if it
     cannot be read."""
@@ -180,7 +196,8 @@ def local_time(timestamp: str) -> str:
     today = time.strftime("%Y-%m-%d")
     if f"{moment:%Y-%m-%d}" == today:
         return f"{moment:%H:%M}"
-    return f"{moment:%d %b %Y %H:%M}"
+    is_this_year = f"{moment:%Y}" == today[:4]
+    return f"{moment:%d %b %H:%M}" if is_this_year else f"{moment:%d %b %Y %H:%M}"
 
 
 def reasoning_title(text: str, seconds: float | None = None) -> str:
@@ -204,15 +221,14 @@ def _folds(message: Message) -> list[Fold]:
             case ToolCallPart():
                 folds.append(ToolFold(ToolBlock(part)))
             case ToolResultPart():
-                title = f"{visible(part.name)} answered{' with an error' if part.is_error else ''}"
+                title = f"{visible(part.name)} returned{' an error' if part.is_error else ''}"
                 folds.append(Fold(key, "tool", title, part.content))
+            case Attachment() if part.media_type.startswith("image/"):
+                folds.append(PictureFold(key, part))
             case Attachment():
-                folds.append(Fold(key, "attachment", _attachment_title(part), _shown(part)))
+                folds.append(Fold(key, "attachment", _attachment_title(part), part.content))
             case Retrieval():
-                origin = part.source and visible(part.source)
-                folds.append(
-                    Fold(key, "retrieval", f"from {origin or 'an earlier session'}", part.text)
-                )
+                folds.append(Fold(key, "retrieval", _origin(part), part.text))
             case Text() | Reasoning() | Approval() | Opaque() | UnknownPart():
                 pass
             case _:
@@ -220,16 +236,18 @@ def _folds(message: Message) -> list[Fold]:
     return folds
 
 
+def _origin(part: Retrieval) -> str:
+    """Return where a passage is from; of a session also how it begins, to tell it from others."""
+    if part.source:
+        return f"from {visible(part.source)}"
+    begins = shorten(visible(part.text[: 10 * TITLE_CHARACTERS]), TITLE_CHARACTERS, placeholder="…")
+    return f"from an earlier session: {begins}"
+
+
 def _attachment_title(part: Attachment) -> str:
-    if part.media_type.startswith("image/"):
-        return f"{visible(part.name)} · picture"
     lines = part.content.rstrip("\n").count("\n") + 1
     how = " · read in parts" if part.handle else ""
     return f"{visible(part.name)} · {lines:,} {'line' if lines == 1 else 'lines'}{how}"
-
-
-def _shown(part: Attachment) -> str:
-    return "(a picture)" if part.media_type.startswith("image/") else part.content
 
 
 def shown_at(message_id: str, branch: Sequence[str], keys: Container[str]) -> str | None:
@@ -247,13 +265,6 @@ def said_before(moment: str, branch: Iterable[Message]) -> str | None:
     """Return the id of the last message of a branch sent up to a moment; None if none was."""
     earlier = [message.id for message in takewhile(lambda each: each.timestamp <= moment, branch)]
     return earlier[-1] if earlier else None
-
-
-def speed_of(usage: Usage | None) -> str:
-    """Return how fast the reply was written, "" where the server did not measure it."""
-    if not usage or not usage.output_seconds:
-        return ""
-    return f"{usage.output_tokens / usage.output_seconds:,.0f} tok/s"
 
 
 def time_facts(usage: Usage) -> Iterator[str]:
@@ -284,8 +295,8 @@ def cached_words(usage: Usage) -> str:
     if usage.cached_tokens is None:
         return ""
     if not usage.cached_tokens:
-        return "nothing was known already"
-    return f"{usage.cached_tokens:,} of {usage.input_tokens:,} tokens were known already"
+        return "nothing cached"
+    return f"{usage.cached_tokens:,} of {usage.input_tokens:,} tokens cached"
 
 
 def usage_words(usage: Usage) -> str:

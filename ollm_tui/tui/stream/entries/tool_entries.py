@@ -22,7 +22,7 @@ CANCELLED = "cancelled by the user"
 """What the engine records as the answer of a call that was stopped."""
 NOT_ALLOWED = "not allowed: "
 """How the answer begins that the engine records for a call that the rules refuse."""
-CUT = "cut for the model: o opens all of it"
+CUT = "cut for the model · o full output"
 LONGEST_SUBJECT = 60
 LONGEST_REASON = 70
 MOST_READ = 2_000
@@ -40,10 +40,10 @@ _TONES: Mapping[ToolState, Tone] = {
 }
 _ANSWERS: Mapping[str, str] = {
     "stop": "stopped",
-    "once": "it went on once more",
-    "allow": "allowed in this session",
-    "tell": "you told it something",
-    "back": "you went back to before it",
+    "once": "continued once",
+    "allow": "allowed for this session",
+    "tell": "you sent a note",
+    "back": "you rewound to before it",
 }
 NUDGED = "nudge"
 """The recorded answer of the program itself; its message to the model is in the stream already."""
@@ -172,7 +172,7 @@ def _facts(block: ToolBlock) -> Iterable[str]:
     first = _short(block.output, LONGEST_REASON)
     match block.state:
         case "waiting":
-            return ("waits for your answer",)
+            return ("waiting for your answer",)
         case "running":
             return ("" if block.seconds is None else f"{block.seconds:.0f} s",)
         case "failed":
@@ -180,7 +180,7 @@ def _facts(block: ToolBlock) -> Iterable[str]:
             return (visible(how) or _size(block.output), took, cut_words(block.output))
         case "refused":
             words = first.partition(": ")[2]
-            return (f"refused: {words}" if words else "refused",)
+            return (f"denied: {words}" if words else "denied",)
         case "cancelled":
             return ("cancelled",)
         case _:
@@ -204,7 +204,7 @@ def _ending(result: ToolResultPart, summary: str, decision: str) -> ToolState:
     if not result.is_error:
         return "done"
     is_refused = summary == "refused" or result.content.startswith(NOT_ALLOWED)
-    if is_refused or decision.startswith(("refused", "forbidden")):
+    if is_refused or decision.startswith("denied"):
         return "refused"
     if summary == "cancelled" or result.content == CANCELLED:
         return "cancelled"
@@ -213,8 +213,8 @@ def _ending(result: ToolResultPart, summary: str, decision: str) -> ToolState:
 
 def _decision_phrase(answer: str, scope: str) -> str:
     """Return a decision in words; the answer may come from a file and be unknown."""
-    said = {"yes": "allowed", "always": "allowed", "no": "refused", "never": "forbidden"}
-    where = {"session": " in this session", "project": " in this project"}.get(scope, "")
+    said = {"yes": "allowed", "always": "allowed", "no": "denied", "never": "denied"}
+    where = {"session": " for this session", "project": " for this project"}.get(scope, "")
     return f"{said.get(answer, visible(answer))}{where} by you"
 
 

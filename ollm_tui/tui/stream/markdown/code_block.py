@@ -161,10 +161,15 @@ class CodeBlock(VerbatimBlock):
         if not self.language and self._texts:
             return []
         styles = self.palette.styles
-        label = (Segment(self.language, styles.code_label),) if self.language else ()
-        if cells(self.language) > self.room - len(_MARGIN):
-            label = ()
-        return [Line(self._margin(True, False), label, self._source, self.base)]
+        margin = self._margin(True, False)
+        room = self.room - 2 * len(_MARGIN)
+        words = (f"{self.language} · {styles.copy_hint}", self.language)
+        label = next((each for each in words if self.language and cells(each) <= room), "")
+        # All of it is margin: what is copied is code only.
+        gap = Segment(" " * (room - cells(label) + len(_MARGIN) - 1), styles.code_block)
+        head = (*margin.segments, gap, Segment(label, styles.code_label)) if label else ()
+        lead = Lead(head, self.page.width - 1, "") if label else margin
+        return [Line(lead, (), self._source, self.base)]
 
     def begin_line(self, text: str, source: int, line_start: int) -> None:
         """Begin another line; without a language above, the first one stands for the fence too."""

@@ -215,8 +215,8 @@ class InlineReader:
         else:
             opening.text = ""
             self._deactivate_brackets(at)
-        if url and url != "".join(piece.text for piece in inside):
-            self.pieces.append(Piece(f" ({url})", at, TARGET))
+        if url and url != "".join(piece.text for piece in inside if not piece.look & TARGET):
+            self.pieces.append(Piece(url, at, TARGET))
 
     def _deactivate_brackets(self, at: int) -> None:
         """Keep open brackets from becoming links around this one; images may have links in them."""

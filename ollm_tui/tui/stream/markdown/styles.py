@@ -43,6 +43,8 @@ class MarkdownStyles:
     bullet: Style
     task_open: Style
     task_done: Style
+    copy_hint: str = "c copy"
+    """What stands beside the language of a block: how to copy it."""
     tokens: Mapping[str, Style] = field(default_factory=dict[str, Style])
     """Pygments' token names without `Token.`: a name also covers all names below it."""
 

@@ -10,7 +10,7 @@ from rich.style import Style
 
 from ollm_tui.tui.stream.markdown.inline import InlineReader
 from ollm_tui.tui.stream.markdown.styled_text import StyledText
-from ollm_tui.tui.stream.markdown.styles import Palette
+from ollm_tui.tui.stream.markdown.styles import TARGET, Palette
 from ollm_tui.tui.stream.markdown.wrapping import cells, line_spans
 
 Alignment = Literal["left", "centre", "right"]
@@ -178,7 +178,11 @@ class RowDrawing:
 
 def _cell(raw: str) -> Cell:
     cell = StyledText()
-    cell.add(InlineReader(raw).split(0)[1])
+    pieces = InlineReader(raw).split(0)[1]
+    for piece in pieces:
+        if piece.look & TARGET:  # a cell has no room below its text
+            piece.text = f" ({piece.text})"
+    cell.add(pieces)
     return cell
 
 

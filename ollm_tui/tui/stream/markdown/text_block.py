@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from rich.segment import Segment
 from rich.style import Style
 
 from ollm_tui.tui.stream.markdown.block import Block
 from ollm_tui.tui.stream.markdown.inline import InlineReader
 from ollm_tui.tui.stream.markdown.page import Indent, Line, Page
-from ollm_tui.tui.stream.markdown.styled_text import StyledText
-from ollm_tui.tui.stream.markdown.styles import Palette
-from ollm_tui.tui.stream.markdown.wrapping import line_spans
+from ollm_tui.tui.stream.markdown.styled_text import Piece, StyledText
+from ollm_tui.tui.stream.markdown.styles import TARGET, Palette
+from ollm_tui.tui.stream.markdown.wrapping import chopped, line_spans
 
 DEFINITION = re.compile(r"\[[^\]]{1,60}\]:")
 """How the definition of a link or a note begins."""
@@ -32,6 +33,8 @@ class TextBlock(Block):
         """Where in the raw text each line of source begins."""
         self._sources: list[tuple[int, int]] = []
         """Where each line of source begins, and where its text does."""
+        self._targets: list[str] = []
+        """The addresses of links, which stand below the text."""
 
     def _draw_from(self, changed: int) -> None:
         """Draw again the lines that text from `changed` on may have altered."""
@@ -48,7 +51,14 @@ class TextBlock(Block):
             # A heading without text takes a line too.
             lines.append(Line(self.first_lead, (), self._sources[0][0]))
             starts.append(0)
-        self.page.put(self.top + keep, lines)
+        self.page.put(self.top + keep, [*lines, *self._target_lines()])
+
+    def _target_lines(self) -> Iterator[Line]:
+        style, lead = self.palette.combined(self.base, TARGET), self.lead(False)
+        source = self._source(self._starts[-1]) if self._targets else 0
+        for target in dict.fromkeys(self._targets):
+            for first, last in chopped(target, self.room):
+                yield Line(lead, (Segment(target[first:last], style),), source)
 
     def _line(self, first: int, last: int, is_first: bool) -> Line:
         return Line(
@@ -82,6 +92,7 @@ class Paragraph(TextBlock):
         self._before: str = ""
         """The character in front of the pending text."""
         self._settled = self._content.mark()
+        self._settled_targets = 0
         self._is_drawn = True
 
     @property
@@ -120,16 +131,24 @@ class Paragraph(TextBlock):
         self._content.cut(self._settled)
         reader = InlineReader(self.shown(self._pending, self._before), self._before)
         settled = reader.settled()
-        first, rest = reader.split(settled)
+        del self._targets[self._settled_targets :]
+        early, late = reader.split(settled)
+        first = self._without_targets(early)
         base = self._size - len(self._pending)
         if settled:
             self._content.add(first, base)
             self._content.settle()
             self._settled = self._content.mark()
+            self._settled_targets = len(self._targets)
             self._before = self._pending[settled - 1]
             self._pending = self._pending[settled:]
-        self._content.add(rest, base)
+        self._content.add(self._without_targets(late), base)
         self._draw_from(changed)
+
+    def _without_targets(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """Return pieces without the addresses of links, which are noted."""
+        self._targets += [piece.text for piece in pieces if piece.look & TARGET]
+        return [piece for piece in pieces if not piece.look & TARGET]
 
     def close(self) -> None:
         """Draw what is missing and forget the source, which is needed no longer."""
@@ -143,6 +162,7 @@ class Paragraph(TextBlock):
         last, last_source = lines.pop(), sources.pop()
         self._lines, self._sources, self._raw_starts = [], [], []
         self._content = StyledText()
+        self._targets, self._settled_targets = [], 0
         self._starts.clear()
         self._settled = self._content.mark()
         self._before = self._pending = ""

@@ -95,7 +95,17 @@ Speaker = Literal["user", "assistant", "note", "error"]
 class Entry(Passage):
     """One message or note: its text, its folds, and how it ended."""
 
-    __slots__ = ("covers", "details", "folds", "footer", "growing", "key", "speaker", "waiting")
+    __slots__ = (
+        "covers",
+        "details",
+        "folds",
+        "footer",
+        "growing",
+        "key",
+        "speaker",
+        "stamp",
+        "waiting",
+    )
 
     def __init__(
         self,
@@ -106,6 +116,7 @@ class Entry(Passage):
         *,
         folds: Iterable[Fold] = (),
         details: str | Callable[[], str] = "",
+        stamp: str | Callable[[], str] = "",
         read: Callable[[str], str] | None = None,
     ) -> None:
         super().__init__(text, read)
@@ -116,6 +127,8 @@ class Entry(Passage):
         self.details = details
         """What is added to the footer when details are shown: time, model, cost. A function is
         called only then: for ten thousand messages it would take longer than all the rest."""
+        self.stamp = stamp
+        """What stands there by default: the time, and how fast it was. A function likewise."""
         self.folds = list(folds)
         self.covers: tuple[str, ...] = ()
         """The ids of messages that are shown as a part of this entry."""
@@ -134,16 +147,21 @@ class Entry(Passage):
         """Return a fold by its key; None if there is none."""
         return next((fold for fold in self.folds if fold.key == key), None)
 
-    def ending(self, with_details: bool) -> str:
-        """Return what stands at the end: the footer, and the details if they are asked for."""
-        if not with_details:
-            return self.footer
-        if not isinstance(self.details, str):
-            self.details = self.details()
-        return " · ".join(words for words in (self.footer, self.details) if words)
+    def ending(self, with_details: bool, with_stamp: bool = False) -> str:
+        """Return what stands at the end: the footer, and details or stamp if they are asked for."""
+        more = ""
+        if with_details:
+            self.details = more = _told(self.details)
+        elif with_stamp:
+            self.stamp = more = _told(self.stamp)
+        return " · ".join(words for words in (self.footer, more) if words)
 
     def estimated_height(self, width: int, with_details: bool) -> int:
         """Return about how many lines the whole entry takes."""
         folds = sum(fold.estimated_height(width) for fold in self.folds)
         has_ending = bool(self.details if with_details else self.footer)
         return self.estimated_lines(width) + folds + has_ending
+
+
+def _told(words: str | Callable[[], str]) -> str:
+    return words if isinstance(words, str) else words()

@@ -24,6 +24,8 @@ MARGIN = 2
 """Columns left of the text: the mark of the speaker and a space."""
 _BESIDE = 2
 """Columns that stay free between the text and an ending on the same line."""
+_STAMPED = 50
+"""Columns of text below which times are left out: they would take lines of their own."""
 _INDENT = "  "
 """Before the lines of an open fold."""
 
@@ -132,6 +134,7 @@ class EntryLayout:
         self._styles = styles
         self._room = max(width - MARGIN, 1)
         self._with_details = with_details
+        self._with_stamps = styles.stamps and self._room >= _STAMPED
         self.parts: list[Lines] = []
         """One for each passage of the entry, in the same order."""
         self._markdown = _markdown(styles, self._room) if entry.speaker == "assistant" else None
@@ -210,7 +213,7 @@ class EntryLayout:
         self._tops = list(accumulate((part.line_count for part in self.parts), initial=0))
         self._ending = []
         self._is_beside = False
-        if ending := shown(self.entry.ending(self._with_details)):
+        if ending := shown(self.entry.ending(self._with_details, self._with_stamps)):
             spans = list(line_spans(ending, 0, self._room))
             self._ending = [ending[first:last] for first, last in spans]
             used = self._content(self._tops[-1] - 1).cell_length if self._tops[-1] else 0

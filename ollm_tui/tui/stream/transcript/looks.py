@@ -16,6 +16,7 @@ from ollm_tui.tui.themes import quiet_colour
 
 _MARKS: dict[Speaker, str] = {"user": "▌ ", "assistant": "┃ ", "note": "  ", "error": "! "}
 _PLAIN_MARKS: dict[Speaker, str] = {"user": "> ", "assistant": "| ", "note": "  ", "error": "! "}
+_NO_STYLE = Style()
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,16 @@ class TranscriptStyles:
     unicode: bool = True
     gap: int = 1
     """Lines that stay free between entries."""
+    stamps: bool = False
+    """Whether the time of messages stands at the right edge."""
+    column: int = 0
+    """The most columns of text; 0 is all there are."""
+    is_centred: bool = False
+    """Whether the column stands in the middle of a wide terminal."""
+    user_ground: Style = _NO_STYLE
+    """The background of the user's own messages."""
+    user_cursor: Style = _NO_STYLE
+    """The background of those under the cursor."""
     tones: Mapping[Tone, Style] = field(default_factory=dict[Tone, Style])
     """The colours of the tones; a tone without one looks as usual."""
 
@@ -54,6 +65,12 @@ class TranscriptStyles:
         marks = _MARKS if self.unicode else _PLAIN_MARKS
         styles = {"user": self.user_mark, "assistant": self.assistant_mark, "error": self.error}
         return Segment(marks[speaker], styles.get(speaker, self.note))
+
+    def ground(self, speaker: Speaker, under_cursor: bool = False) -> Style:
+        """Return the background of a speaker's lines."""
+        if under_cursor:
+            return (self.user_cursor or self.cursor) if speaker == "user" else self.cursor
+        return self.user_ground if speaker == "user" else _NO_STYLE
 
     def words(self, speaker: Speaker) -> Style:
         """Return the style of text that is not Markdown."""
@@ -90,6 +107,8 @@ FAINT = 0.72
 """How far the text colour is mixed towards the background, for rules and borders."""
 SOFT, HINTED = 0.09, 0.35
 """How far the background is mixed towards a colour: under the cursor, and behind hits."""
+TINTED, TINTED_CURSOR = 0.10, 0.24
+"""How far it is mixed towards the user's colour: behind the user's words, and under the cursor."""
 
 
 class Inks:
@@ -104,6 +123,10 @@ class Inks:
         """Return the text colour, mixed this far (0 to 1) towards the background."""
         return self.text.blend(self.ground, share).hex
 
+    def tinted(self, share: float) -> str:
+        """Return the background, mixed this far (0 to 1) towards the user's colour."""
+        return self.ground.blend(Color.parse(self.theme.accent or "yellow"), share).hex
+
     def style(self, marks: str = "", colour: str | None = None, on: str | None = None) -> Style:
         """Return a style from words such as "bold" and from colours."""
         words = [marks, colour or "", f"on {on}" if on else ""]
@@ -111,13 +134,20 @@ class Inks:
 
 
 def transcript_styles(
-    theme: Theme, *, unicode: bool = True, compact: bool = False
+    theme: Theme,
+    *,
+    unicode: bool = True,
+    compact: bool = False,
+    stamps: bool = False,
+    column: int = 0,
+    is_centred: bool = False,
+    copy_hint: str = "c copy",
 ) -> TranscriptStyles:
     """Return the styles of the stream in a theme."""
     inks = Inks(theme)
     quiet = quiet_colour(theme)
     return TranscriptStyles(
-        markdown=_markdown_styles(inks),
+        markdown=_markdown_styles(inks, copy_hint),
         user=inks.style(colour=theme.foreground),
         user_mark=inks.style(colour=theme.accent),
         assistant_mark=inks.style(colour=theme.primary),
@@ -133,6 +163,11 @@ def transcript_styles(
         news=inks.style("bold", theme.background, on=theme.accent),
         unicode=unicode,
         gap=0 if compact else 1,
+        stamps=stamps,
+        column=column,
+        is_centred=is_centred,
+        user_ground=inks.style(on=inks.tinted(TINTED)),
+        user_cursor=inks.style(on=inks.tinted(TINTED_CURSOR)),
         tones={
             "running": inks.style(colour=theme.accent),
             "failed": inks.style(colour=theme.error),
@@ -144,7 +179,7 @@ def transcript_styles(
     )
 
 
-def _markdown_styles(inks: Inks) -> MarkdownStyles:
+def _markdown_styles(inks: Inks, copy_hint: str) -> MarkdownStyles:
     theme, style = inks.theme, inks.style
     quiet, faint = quiet_colour(theme), inks.towards_ground(FAINT)
     return MarkdownStyles(
@@ -163,6 +198,7 @@ def _markdown_styles(inks: Inks) -> MarkdownStyles:
         code=style(colour=theme.accent, on=theme.surface),
         code_block=style(colour=theme.foreground, on=theme.surface),
         code_label=style(colour=quiet, on=theme.surface),
+        copy_hint=copy_hint,
         quote_bar=style(colour=theme.secondary),
         link=style("underline", theme.primary),
         link_target=style("not underline", quiet),

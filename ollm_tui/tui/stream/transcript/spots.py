@@ -6,11 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import accumulate, islice
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from textual.strip import Strip
 
-from ollm_tui.core.search import Term, Where
+if TYPE_CHECKING:
+    from ollm_tui.core.search import Term, Where
 
 
 class Lines(Protocol):

@@ -95,12 +95,13 @@ class Transcript(Viewport):
             change.entry.growing = True
             self.replace(change.entry)
 
-    def finish(self, key: str, footer: str = "", details: str = "") -> None:
+    def finish(self, key: str, footer: str = "", details: str = "", stamp: str = "") -> None:
         """End the text of an entry."""
         with self.changing(key) as change:
             change.entry.growing = False
             change.entry.footer = footer
             change.entry.details = details
+            change.entry.stamp = stamp
             if change.layout:
                 change.line = change.layout.finish()
 
@@ -200,6 +201,9 @@ class Transcript(Viewport):
     def render_line(self, y: int) -> Strip:
         """Draw one line of the screen."""
         width, style = self.size.width, self._style or self.rich_style
+        left = self.margin_left
+        column = min(self.stack.width, width) if self.stack.looks.column else width
+        around = style
         at = self.entry_at(y)
         if at is None:
             return Strip.blank(width, style)
@@ -207,12 +211,12 @@ class Transcript(Viewport):
         layout = self.stack.layout(place)
         under_cursor = self.cursor.covers(place) and line < layout.rows
         looks = self.stack.looks
-        if under_cursor:
-            style += looks.cursor
+        if line < layout.rows:
+            style += looks.ground(layout.entry.speaker, under_cursor)
         strip = layout.strip(line, under_cursor)
         for start, end, is_current in self.finder.spans(layout, line):
             strip = marked(strip, start, end, looks.current_hit if is_current else looks.hit)
-        strip = strip.crop_extend(0, width, style).apply_style(style)
+        strip = strip.crop_extend(0, column, style).apply_style(style)
         number = line_number(place, line)
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
@@ -220,9 +224,10 @@ class Transcript(Viewport):
         if self.has_news and y == self.size.height - 1:
             news = Strip([Segment(looks.news_text, looks.news)])
             strip = Strip.join([strip.crop(0, self._news_start()), news]).crop_extend(
-                0, width, style
+                0, column, style
             )
-        return strip
+        sides = Strip.blank(left, around), Strip.blank(max(width - left - column, 0), around)
+        return Strip.join([sides[0], strip, sides[1]]) if column < width else strip
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the text of the selected lines, without their margins."""
@@ -258,7 +263,9 @@ class Transcript(Viewport):
             self.cursor.move_to(entry.key, reveal=False)
 
     def _is_on_news(self, offset: Offset) -> bool:
-        return offset.y == self.size.height - 1 and offset.x >= self._news_start()
+        return (
+            offset.y == self.size.height - 1 and offset.x >= self.margin_left + self._news_start()
+        )
 
     def _news_start(self) -> int:
         return max(self.stack.width - len(self.stack.looks.news_text), 0)

@@ -62,9 +62,11 @@ class Viewport(ScrollView, can_focus=True):
         return self._has_news
 
     def watch_virtual_size(self, size: Size) -> None:
-        """Have the scroll bar follow."""
+        """Have the scroll bar follow, and the height where it depends on what there is to show."""
         if self.is_attached:
             self._scroll_update(size)
+            if self.styles.auto_dimensions:
+                self.refresh(layout=True)
 
     # Moving
 
@@ -194,7 +196,14 @@ class Viewport(ScrollView, can_focus=True):
     # Keeping heights and view in step
 
     def _text_width(self) -> int:
-        return max(self.scrollable_content_region.width, MARGIN + 1)
+        width, most = self.scrollable_content_region.width, self.stack.looks.column
+        return max(min(width, most + MARGIN) if most else width, MARGIN + 1)
+
+    @property
+    def margin_left(self) -> int:
+        """The columns left of the text, where it stands in the middle."""
+        room = self.scrollable_content_region.width - self.stack.width
+        return max(room // 2, 0) if self.stack.looks.is_centred else 0
 
     def _top(self) -> tuple[str, Anchor] | None:
         if self._held and self._held[0] in self.stack:

@@ -179,7 +179,7 @@ async def test_two_empty_answers_are_a_failure() -> None:
 async def test_an_echo_of_the_prompt_is_rejected_and_half_of_it_is_sent_again() -> None:
     data = said(4, "tool", "\n".join(f"line {number} of the log" for number in range(300)))
     provider = Scripted(lambda request: [TextDelta(request.messages[-1].text.split("\n", 1)[1])])
-    with pytest.raises(SummaryFailed, match="only repeated what it was given"):
+    with pytest.raises(SummaryFailed, match="only repeated its input"):
         await steps(provider, wanted((*MESSAGES, data), most_tokens=1000))
     first, second = (prompt_of(request) for request in provider.requests)
     assert len(second) < len(first) * 0.7
@@ -191,7 +191,7 @@ async def test_an_echo_of_the_instructions_is_rejected() -> None:
     def echo(request: ChatRequest) -> list[StreamEvent]:
         return [TextDelta(request.messages[0].text)]
 
-    with pytest.raises(SummaryFailed, match="only repeated what it was given"):
+    with pytest.raises(SummaryFailed, match="only repeated its input"):
         await steps(echo)
 
 
@@ -314,7 +314,7 @@ async def test_a_summary_in_tiny_chunks_is_not_taken_for_a_long_one() -> None:
 async def test_a_model_that_knows_nothing_but_the_earlier_summary_may_keep_it_in_the_end() -> None:
     asked = wanted()._replace(earlier=GOOD)
     found = await steps([[TextDelta(GOOD)], [TextDelta(GOOD)]], asked)
-    assert rejected(found) == ["the model only repeated what it was given"]
+    assert rejected(found) == ["the summary only repeated its input"]
     assert summary(found) == GOOD
 
 

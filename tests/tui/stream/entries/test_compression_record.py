@@ -69,13 +69,13 @@ def test_an_undone_one_says_so_and_offers_nothing() -> None:
 
 def test_what_was_only_cut_short_has_no_checkpoint_to_view() -> None:
     cut = replace(COMPRESSION, created=(), folded=(), elisions={"m5": "", "m9": ""})
-    assert text_of(cut) == "─ cut 2 outputs short · 5.1k → 1.5k · u undo ─"
+    assert text_of(cut) == "─ shortened 2 outputs · 5.1k → 1.5k · u undo ─"
     assert compression_entry(cut).folds == []
 
 
 def test_an_older_checkpoint_that_got_shorter_is_told_of() -> None:
     aged = replace(COMPRESSION, folded=())
-    assert text_of(aged).startswith("─ made 1 checkpoint shorter")
+    assert text_of(aged).startswith("─ condensed 1 checkpoint")
 
 
 def test_what_the_user_should_know_stands_below() -> None:
@@ -104,9 +104,9 @@ def test_only_the_last_that_holds_can_be_undone() -> None:
 def test_one_from_before_which_something_was_restored_is_not_in_force() -> None:
     restored = replace(after((COMPRESSION, LATER)), compressed=COMPRESSION.after)
     first, second = (seen(entry) for entry in compression_entries(restored))
-    assert first.endswith("1.5k · v view ─") and second.endswith("640 · not in force ─")
+    assert first.endswith("1.5k · v view ─") and second.endswith("640 · inactive ─")
     restored = replace(restored, compressed=CompressedContext())
-    assert all("not in force ─" in seen(entry) for entry in compression_entries(restored))
+    assert all("inactive ─" in seen(entry) for entry in compression_entries(restored))
 
 
 def test_where_an_undo_would_take_back_a_restore_no_record_offers_one() -> None:
@@ -134,7 +134,7 @@ def test_a_checkpoint_loses_what_steers_a_terminal() -> None:
 def test_a_checkpoint_without_a_summary_says_why() -> None:
     bare = replace(CHECKPOINT, summary="", facts="")
     [fold] = compression_entry(replace(COMPRESSION, created=(bare,))).folds
-    assert fold.text == "(no summary: no model was asked)"
+    assert fold.text == "(no summary: no model used)"
 
 
 # Its place
@@ -201,11 +201,11 @@ async def test_a_second_one_takes_the_undo_from_the_first() -> None:
     [
         (
             CompressionCancelled(),
-            "compression cancelled, the context is as it was · /compact begins again",
+            "Compression cancelled · /compact starts again",
         ),
         (
             CompressionFailed(error="no model answers", hint="F7 chooses one", kind="Unavailable"),
-            "! not compressed, the context is as it was: no model answers · F7 chooses one",
+            "! Not compressed: no model answers · F7 chooses one",
         ),
         (
             CompressionSkipped(reason="nothing-to-do", message="nothing to fold yet"),
@@ -213,8 +213,8 @@ async def test_a_second_one_takes_the_undo_from_the_first() -> None:
         ),
         (
             UserMessagesFill(tokens=3600, limit=6963, foldable=4),
-            "your own messages take 3.6k of 7.0k tokens and are never folded unasked · /compact "
-            "--mine folds the oldest of yours, quoting what they require",
+            "Your messages take 3.6k of 7.0k tokens and are not folded automatically · /compact "
+            "--mine folds the oldest, quoting what they ask for",
         ),
     ],
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.session.message import Usage
+from ollm_tui.tui.gauge.gauge_line import speed_of
 from ollm_tui.tui.stream.entries.message_entries import (
     cached_words,
-    speed_of,
     usage_words,
     why_slow,
 )
@@ -60,7 +60,7 @@ def test_what_took_longest_is_named_first() -> None:
 
 
 def test_what_was_known_already_is_told_where_the_server_says_so() -> None:
-    assert cached_words(ALL) == "1,900 of 2,000 tokens were known already"
-    assert cached_words(Usage(input_tokens=9, cached_tokens=0)) == "nothing was known already"
+    assert cached_words(ALL) == "1,900 of 2,000 tokens cached"
+    assert cached_words(Usage(input_tokens=9, cached_tokens=0)) == "nothing cached"
     assert cached_words(Usage(input_tokens=9)) == ""
     assert speed_of(ALL) == "20 tok/s" and speed_of(None) == ""

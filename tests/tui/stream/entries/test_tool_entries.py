@@ -78,7 +78,7 @@ def texts(block: ToolBlock) -> list[str]:
     ("block", "title"),
     (
         (ToolBlock(call()), "asks for read_file a.py"),
-        (ToolBlock(call(), "waiting"), "read_file a.py · waits for your answer"),
+        (ToolBlock(call(), "waiting"), "read_file a.py · waiting for your answer"),
         (ToolBlock(call("exec", code="pytest -q"), "running", seconds=3.2), "exec pytest -q · 3 s"),
         (
             ToolBlock(call()).finished(result(), "212 lines", 0.008),
@@ -100,10 +100,10 @@ def texts(block: ToolBlock) -> list[str]:
             "read_file a.py · cancelled",
         ),
         (
-            ToolBlock(call(), decision="refused by you").finished(
+            ToolBlock(call(), decision="denied by you").finished(
                 result("the user refused this: use tox", is_error=True)
             ),
-            "read_file a.py · refused: use tox",
+            "read_file a.py · denied: use tox",
         ),
     ),
 )
@@ -150,7 +150,7 @@ def test_a_call_that_the_rules_refuse_is_refused_also_without_its_summary() -> N
     refused = result("not allowed: the settings forbid exec (ask)", is_error=True)
     for summary in ("refused", ""):
         block = ToolBlock(call()).finished(refused, summary)
-        assert block_title(block) == "read_file a.py · refused: the settings forbid exec (ask)"
+        assert block_title(block) == "read_file a.py · denied: the settings forbid exec (ask)"
 
 
 # Opened
@@ -193,7 +193,7 @@ def test_a_removed_line_of_dashes_is_no_head_of_a_diff() -> None:
 def test_nothing_is_hidden_by_blanks_empty_lines_or_unseen_characters() -> None:
     code = "ls" + " " * 300 + "; rm -rf ~" + "\n" * 9 + "echo \u202ea\x1b[2J\u200bb"
     assert [line.text for line in exact_lines(code)] == [
-        "ls⟨300 blanks⟩; rm -rf ~",
+        "ls⟨300 spaces⟩; rm -rf ~",
         "⟨8 empty lines⟩",
         "echo ⟨U+202E⟩a␛[2J⟨U+200B⟩b",
     ]
@@ -207,8 +207,8 @@ def test_the_text_of_a_fold_knows_how_its_lines_are_meant() -> None:
 
 
 def test_a_decision_is_told_with_its_reach_and_its_words() -> None:
-    assert decision_words(Decision("always", "project")) == "allowed in this project by you"
-    assert decision_words(Decision("no", words="use tox")) == "refused by you: use tox"
+    assert decision_words(Decision("always", "project")) == "allowed for this project by you"
+    assert decision_words(Decision("no", words="use tox")) == "denied by you: use tox"
 
 
 # Read from a session
@@ -226,7 +226,7 @@ def test_results_stand_in_their_calls_when_a_session_is_read() -> None:
     )
     assert [entry.key for entry in entries] == ["m0", "m1", "m4"]
     titles = [fold.title for fold in entries[1].folds]
-    assert titles == ["read_file a.py · 2 lines", "exec ls · refused"]
+    assert titles == ["read_file a.py · 2 lines", "exec ls · denied"]
     assert entries[1].covers == ("m2", "m3")
 
 

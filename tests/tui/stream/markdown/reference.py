@@ -83,12 +83,11 @@ class _Drawing:
             case "inline" if self.row is not None:
                 self.row.append(_inline(token).replace("\n", " "))
             case "inline":
-                self._draw(_inline(token).split("\n"))
+                targets: list[str] = []
+                text = _inline(token, targets)
+                self._draw([*text.split("\n"), *dict.fromkeys(targets)])
             case "hr":
-                indent = sum(
-                    2 if isinstance(one, str) else len(one.mark) for one in self.containers
-                )
-                self._draw(["─" * (WIDTH - indent)])
+                self._draw(["─" * (WIDTH - self._indent())])
             case "fence" | "code_block":
                 self._code(token)
             case "html_block":
@@ -119,7 +118,12 @@ class _Drawing:
     def _code(self, token: Token) -> None:
         language = token.info.split()[0] if token.info.split() else ""
         lines = token.content.removesuffix("\n").expandtabs(4).split("\n")
-        self._draw([f"  {line}" for line in ([language] if language else []) + lines])
+        if language:
+            self._draw([f"{language} · c copy".rjust(WIDTH - self._indent() - 1)])
+        self._draw([f"  {line}" for line in lines])
+
+    def _indent(self) -> int:
+        return sum(2 if isinstance(one, str) else len(one.mark) for one in self.containers)
 
     def _draw(self, texts: list[str]) -> None:
         for text in texts:
@@ -133,7 +137,15 @@ class _Drawing:
             self.lines.append(lead + text)
 
 
-def _inline(token: Token) -> str:
+def _inline(token: Token, targets: list[str] | None = None) -> str:
+    """The text; the addresses of links go to `targets`, or stand behind them without that."""
+
+    def lead_to(target: str) -> str:
+        if targets is None:
+            return f" ({target})"
+        targets.append(target)
+        return ""
+
     shown: list[str] = []
     links: list[tuple[str, int]] = []
     for child in token.children or []:
@@ -145,13 +157,14 @@ def _inline(token: Token) -> str:
             case "hardbreak":
                 shown.append("\n")
             case "image":
-                shown.append(f"[image: {_inline(child)}] ({child.attrs['src']})")
+                shown.append(f"[image: {_inline(child, targets)}]")
+                shown.append(lead_to(str(child.attrs["src"])))
             case "link_open":
                 links.append((str(child.attrs["href"]), len(shown)))
             case "link_close":
                 target, start = links.pop()
                 if target and "".join(shown[start:]) != target:
-                    shown.append(f" ({target})")
+                    shown.append(lead_to(target))
             case _:
                 pass
     return "".join(shown)

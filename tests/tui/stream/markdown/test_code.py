@@ -34,7 +34,7 @@ def test_a_line_of_data_grows_as_it_would_be_drawn_at_once() -> None:
 
 def test_tabs_are_shown_as_four_columns_and_copied_as_tabs() -> None:
     text = finished("```make\nall:\n\techo\n```")
-    assert lines(text) == ["  make", "  all:", "      echo"]
+    assert lines(text) == ["make · c copy".rjust(59), "  all:", "      echo"]
     assert text.code_blocks()[0].text == "all:\n\techo\n"
 
 

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold, FoldKind, Speaker
 from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
 from ollm_tui.tui.stream.transcript.transcript import Transcript
+from tests.conftest import LONG
 from tests.tui.stream.transcript.looks import LOOKS
 from tests.tui.stream.transcript.screen import shown
 
@@ -189,7 +190,7 @@ async def run(chosen: list[Operation]) -> None:
             check(transcript)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if LONG else 12)
 @given(st.lists(operations, min_size=8, max_size=25))
 def test_after_any_operations_the_lines_are_those_of_a_fresh_stream(
     chosen: list[Operation],

@@ -1,0 +1,1 @@
+"""One question answered by several models."""

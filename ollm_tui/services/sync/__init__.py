@@ -1,0 +1,1 @@
+"""Keeping sessions the same on several machines, through a git remote."""

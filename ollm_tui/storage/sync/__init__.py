@@ -1,0 +1,1 @@
+"""What syncing keeps on disk: a bare repository, its state, and the format of what travels."""

@@ -1,0 +1,1 @@
+"""Several answers to one message, side by side."""

@@ -1,0 +1,1 @@
+"""What the screen says about syncing with other machines."""

@@ -1,0 +1,3 @@
+"""The texts of syncing."""
+
+NOT_SYNCED = "Not synced: {}"

@@ -1,0 +1,318 @@
+"""Three machines with stores of their own and one git remote: random work, order and kills."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import SessionNotFound
+from ollm_tui.core.session.compression import CompressedContext, Compression
+from ollm_tui.core.session.message import new_id
+from ollm_tui.core.session.record import Compressed
+from ollm_tui.core.session.session import new_session_id, next_number
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.services.snapshots.closed_sessions import present
+from ollm_tui.services.sync.remote import Remote
+from ollm_tui.services.sync.remote_key import RemoteKey
+from ollm_tui.services.sync.session_records import SessionRecords
+from ollm_tui.services.sync.syncing import Syncing
+from ollm_tui.storage.sessions.session_writer import SessionWriter
+from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore, snapshots_beside
+from ollm_tui.storage.sync.bare_git import BareGit, SyncError, Update
+from ollm_tui.storage.sync.deletions import Deletions
+from ollm_tui.storage.sync.sync_state import SyncState
+from tests.conftest import LONG
+from tests.folders import quick_folder
+from tests.services.sync.several_machines import OneMachine, content
+from tests.snapshot_samples import checkpoint, compression
+
+SECRET = "zebrafish"
+"""A word that everything said has, and that the remote must not show."""
+STEPS = 24
+MOST_BYTES = 50_000_000
+
+
+class SyncedMachine(OneMachine):
+    """A machine that syncs through git, in this process or in one that is killed."""
+
+    def __init__(self, root: Path, remote: Path, key: RemoteKey) -> None:
+        super().__init__(root)
+        self._root, self._remote, self._key = root / "sync", remote, key
+        self._root.mkdir()
+
+    def sync(self) -> list[str]:
+        """Sync once; returns what went wrong."""
+        state = SyncState(self._root / "state.sqlite")
+        try:
+            git = BareGit(
+                self._root / "repository.git", str(self._remote), os.environ, most_bytes=MOST_BYTES
+            )
+            remote = Remote(git, self._key, state, self.records)
+            deletions = Deletions(self.library.store.layout)
+            return Syncing(remote, deletions, lambda: None).once().problems
+        finally:
+            state.close()
+
+    def sync_and_be_killed(self, step: int) -> bool:
+        """Sync in another process, which is killed at a step; returns whether it came so far."""
+        child = os.fork()
+        if not child:
+            try:
+                die_at(step)
+                self.sync()
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+        return os.WIFSIGNALED(status)
+
+    def lose_a_race(self) -> None:
+        """Sync while somebody else moves the branches of this machine."""
+        push = BareGit.push
+
+        def too_late(git: BareGit, updates: Sequence[Update]) -> dict[str, str]:
+            for each in updates:
+                ref = f"refs/heads/ollm/{each.name}"
+                subprocess.run(["git", "-C", str(self._remote), "update-ref", "-d", ref])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(BareGit, "push", push)
+                return git.push(updates)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(BareGit, "push", too_late)
+            self.sync()
+
+
+STEPS_TO_DIE_AT = (
+    *((BareGit, name) for name in ("fetch", "push", "set_ref", "write_blob", "write_commit")),
+    *((SyncState, name) for name in ("set_branch", "set_sent", "set_entries", "set_fact")),
+    *((SyncState, "wait_for"), (SyncState, "set_buckets"), (SyncState, "forget_machine")),
+    *((SessionRecords, "merge"), (SessionRecords, "delete"), (Deletions, "forget")),
+    *((SessionWriter, "fold"), (SnapshotStore, "write")),
+)
+
+
+def die_at(step: int) -> None:
+    """Let this process be killed before or after one of the steps it takes, counted from 0."""
+    count = itertools.count()
+
+    def counting(work: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any, **named: Any) -> Any:
+            if next(count) == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+            done = work(*args, **named)
+            if next(count) == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return done
+
+        return counted
+
+    for owner, name in STEPS_TO_DIE_AT:
+        setattr(owner, name, counting(getattr(owner, name)))
+
+
+class Life:
+    """What happened so far: what has to be everywhere in the end, and what nowhere."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.remote = folder / "remote.git"
+        self.new_remote()
+        key = RemoteKey.new()
+        self.machines = [SyncedMachine(folder / name, self.remote, key) for name in "abc"]
+        self.said: dict[str, set[str]] = {}
+        self.snapshots: dict[str, set[str]] = {}
+        self.compressions: dict[str, int] = {}
+        self.deleted: set[str] = set()
+
+    def new_remote(self) -> None:
+        shutil.rmtree(self.remote, ignore_errors=True)
+        subprocess.run(["git", "init", "-q", "--bare", str(self.remote)], check=True)
+
+    def step(self, number: int) -> None:
+        """Let one machine do something."""
+        here = self.chance.choice(self.machines)
+        kinds = ("begin", "say", "say", "branch", "rename", "snapshot", "sync", "sync", "kill")
+        kind = self.chance.choice((*kinds, "away", "delete", "compress", "race"))
+        known = [key for key in here.library.store.directory.fingerprints() if key in self.said]
+        if kind == "begin" or not self.said:
+            session_id = new_session_id()
+            here.begin(session_id)
+            here.say(f"{SECRET}-first-{number}", session_id=session_id)
+            self.said[session_id] = {f"{SECRET}-first-{number}"}
+        elif kind in ("sync", "kill", "away", "race"):
+            self._sync(here, kind)
+        elif known:
+            self.work(here, kind, self.chance.choice(known), number)
+
+    def _sync(self, here: SyncedMachine, kind: str) -> None:
+        if kind == "kill":
+            here.sync_and_be_killed(self.chance.randrange(60))
+            return
+        if kind == "race":
+            here.lose_a_race()
+            return
+        if kind == "away":
+            hidden = self.remote.rename(self.remote.with_name("hidden"))
+            with pytest.raises(SyncError):
+                here.sync()
+            hidden.rename(self.remote)
+            return
+        here.sync()
+
+    def work(self, here: SyncedMachine, kind: str, session_id: str, number: int) -> None:
+        key = f"{SECRET}-{number}"
+        """Let a machine do something in a session."""
+        if kind == "rename":
+            here.library.change(session_id, title=f"{SECRET} {number}")
+        elif kind == "snapshot":
+            taken = present(here.state(session_id), name=SECRET)
+            snapshots_beside(here.library.store).write(taken)
+            self.snapshots.setdefault(session_id, set()).add(taken.id)
+        elif kind == "compress":
+            here.library.record(session_id, lambda state: [compressing(state)])
+            self.compressions[session_id] = self.compressions.get(session_id, 0) + 1
+        elif kind == "delete":
+            here.library.delete(session_id)
+            self.deleted.add(session_id)
+        else:
+            first = next(iter(here.state(session_id).messages())).id
+            here.say(key, session_id=session_id, after=first if kind == "branch" else None)
+            self.said[session_id].add(key)
+
+    def check(self) -> None:
+        """Everything said is everywhere and can be read; what was deleted is nowhere."""
+        for session_id, ids in self.said.items():
+            if session_id in self.deleted:
+                for machine in self.machines:
+                    with pytest.raises(SessionNotFound):
+                        machine.library.load(session_id)
+                continue
+            states = [machine.library.load(session_id) for machine in self.machines]
+            assert [loaded.problems for loaded in states] == [()] * 3
+            found = [
+                content(each.state, machine.id)
+                for each, machine in zip(states, self.machines, strict=True)
+            ]
+            assert found[0] == found[1] == found[2]
+            assert {message.id for message in states[0].state.messages()} >= ids
+            for loaded in states:
+                made = {(each.number, each.at) for each in compressions(loaded.state)}
+                assert len(made) == self.compressions.get(session_id, 0)
+            for machine in self.machines:
+                listed = snapshots_beside(machine.library.store).summaries(session_id)
+                assert {each.id for each in listed} == self.snapshots.get(session_id, set())
+
+
+def compressing(state: SessionState) -> Compressed:
+    """Compress a session: a checkpoint takes the place of all that was said."""
+    moment = clock.now()
+    made = replace(
+        checkpoint(new_id(), *(message.id for message in state.branch())),
+        summary=f"{SECRET} in short",
+    )
+    done = compression(CompressedContext(checkpoints=(made.id,)), made)
+    number = next_number(state.header.metadata)
+    return Compressed(at=moment, compression=replace(done, number=number, at=moment))
+
+
+def compressions(state: SessionState) -> Iterator[Compression]:
+    """All compressions of a session, on whatever machine."""
+    yield from state.header.metadata.compression_history
+    for line in state.header.machines:
+        yield from line.compressions
+
+
+def words_on(remote: Path) -> bytes:
+    """Everything that the host of a remote can read."""
+    held = b"".join(
+        bytes(path.relative_to(remote)) + path.read_bytes()
+        for path in remote.rglob("*")
+        if path.is_file()
+    )
+    objects = subprocess.run(
+        ["git", "-C", str(remote), "cat-file", "--batch-all-objects", "--batch"],
+        check=True,
+        capture_output=True,
+    ).stdout
+    return held + objects
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """Syncing makes everything durable, which takes its time on a disk."""
+    with quick_folder() as folder:
+        yield Path(folder)
+
+
+@pytest.mark.slow
+def test_a_sync_that_is_killed_at_any_step_loses_nothing(scratch: Path) -> None:
+    steps = range(0, 400, 1 if LONG else 11)
+    for step in steps:
+        folder = scratch / str(step)
+        folder.mkdir()
+        life = Life(folder, step)
+        first, second, third = life.machines
+        gone, kept = new_session_id(), new_session_id()
+        for session_id in (gone, kept):
+            first.begin(session_id)
+            life.said[session_id] = set()
+        for machine in (first, second):
+            machine.sync()
+        life.work(second, "snapshot", kept, 1)
+        life.work(first, "branch", kept, 2)
+        first.sync()
+        life.work(second, "say", kept, 3)
+        life.work(second, "delete", gone, 4)
+        was_killed = second.sync_and_be_killed(step)
+        for machine in (second, first, third, second):
+            assert machine.sync() == []
+        life.check()
+        if not was_killed:
+            return
+    pytest.fail("a sync has more steps than this test knows")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200 if LONG else 2))
+def test_three_machines_come_to_the_same_whatever_happens(
+    scratch: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "wolpertinger")
+    life = Life(scratch, seed)
+    for number in range(STEPS):
+        life.step(number)
+    for _ in range(2):
+        for machine in life.machines:
+            machine.sync()
+    assert [machine.sync() for machine in life.machines] == [[], [], []]
+    life.check()
+    held = words_on(life.remote)
+    assert SECRET.encode() not in held
+    for name in (*life.said, *life.deleted, "wolpertinger"):
+        assert name.encode() not in held
+
+
+def test_a_remote_that_was_emptied_gets_everything_again(scratch: Path) -> None:
+    life = Life(scratch, 7)
+    first, second, third = life.machines
+    first.begin()
+    first.say("m1")
+    first.sync()
+    second.sync()
+    second.say("m2")
+    life.new_remote()
+    for machine in (second, first, third, second):
+        machine.sync()
+    assert first.said() == second.said() == third.said() >= {"m1", "m2"}

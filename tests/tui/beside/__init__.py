@@ -1,0 +1,1 @@
+"""A session beside another one."""

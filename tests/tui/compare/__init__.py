@@ -1,0 +1,1 @@
+"""Comparing models on the screen."""
