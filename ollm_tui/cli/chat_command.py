@@ -166,7 +166,9 @@ async def _one_screen(loaded: Loaded, arguments: Namespace) -> OllmApp:
     # A thread that computes hands over to the one that draws after this long; Python's own 5 ms are
     # felt while typing.
     sys.setswitchinterval(SWITCH_SECONDS)
-    _when_told_to_end(lambda: app.call_later(app.leave))
+    # Ctrl+C is a signal until the terminal is the application's, and cancelling would break
+    # the first layout.
+    _when_told_to_end(lambda: app.call_later(app.leave), signal.SIGINT)
     asyncio.get_running_loop().call_later(COLLECTED_AFTER_SECONDS, _collect_garbage)
     try:
         await app.run_async()
@@ -417,8 +419,8 @@ def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _when_told_to_end(end: Callable[[], object]) -> None:
-    """Call `end` on SIGTERM and SIGHUP, so that the conversation is saved before the program
-    ends."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+def _when_told_to_end(end: Callable[[], object], *further: signal.Signals) -> None:
+    """Call `end` on SIGTERM, SIGHUP and further signals, so that the conversation is saved before
+    the program ends."""
+    for number in (signal.SIGTERM, signal.SIGHUP, *further):
         asyncio.get_running_loop().add_signal_handler(number, end)

@@ -35,10 +35,11 @@ class OllmApp(Frame):
     async def leave(self) -> None:
         """Ends the program as the user would end it: drafts are kept."""
         for screen in self.screen_stack:
-            if isinstance(screen, ChatScreen):
+            if isinstance(screen, ChatScreen) and screen.is_ready:
                 await screen.leave()
                 return
-        self.exit(0)
+        # Textual does not survive an end in the middle of its first layout.
+        self.ends_at_once = True
 
     async def action_quit(self) -> None:
         """Quits, after a warning if that would end jobs, or answers that are not seen.

@@ -162,6 +162,8 @@ class Frame(App[int]):
         if loaded.project and not loaded.project.awaits_answer and loaded.project.notice:
             self.warnings.append(loaded.project.notice)  # what awaits an answer is a question
         self.starts_again = False
+        self.ends_at_once = False
+        """Whether it was told to end before its first screen was there, which then ends it."""
         """Whether the program is to start again in the place of this one, with settings that count
         only now."""
         self._parts: dict[type[object], object] = {}

@@ -78,6 +78,8 @@ class ChatScreen(LeanScreen):
         self.lines: StateLines
         self.opening = SessionOpening(self)
         self._drafts: DraftStore | None = None
+        self.is_ready = False
+        """Whether all of its parts are there."""
         self._warned = -NOTICE_SECONDS
         """When the user was last warned that quitting stops answers."""
 
@@ -127,7 +129,11 @@ class ChatScreen(LeanScreen):
         self.lines = StateLines(self._front)
         self.app.theme_changed_signal.subscribe(self, self._restyle)
         self.lines.show_doing(LOOKING_FOR_A_MODEL)
-        self.call_after_refresh(self.set_timer, OPENED_AFTER_SECONDS, self.open_first)
+        self.is_ready = True
+        if self.app.ends_at_once:
+            self.call_later(self.leave)
+        else:
+            self.call_after_refresh(self.set_timer, OPENED_AFTER_SECONDS, self.open_first)
 
     def _front(self) -> OpenChat:
         return self.chat
