@@ -121,19 +121,24 @@ class Viewport(ScrollView, can_focus=True):
             self.lay_out_anew()
         else:
             self._settle()
+            self.refresh()  # it was drawn with the new size before all heights were known
 
     # Changing
 
     @contextmanager
     def changing(self, key: str, hold: bool = False) -> Generator[Change]:
         """Change one entry in a `with` block; afterwards only what is different is drawn again."""
-        place = self.stack.place(key)
-        height = self.stack.heights[place]
+        heights, place = self.stack.heights, self.stack.place(key)
+        above, height, total = heights.above(place), heights[place], heights.total
         with self.steady(hold):
             change = Change(self.stack.entries[place], self.stack.known_layout(place))
             yield change
             self.stack.remeasure(place)
-        self._redraw(place, change.line, has_moved=self.stack.heights[place] != height)
+        if heights.above(place) != above:  # others came into view meanwhile and were measured
+            self.refresh()
+        else:
+            has_moved = (heights[place], heights.total) != (height, total)
+            self._redraw(place, change.line, has_moved)
         if not hold:
             self.note_news(place)
 

@@ -137,3 +137,21 @@ async def test_whoever_comes_to_see_the_bottom_follows_it_whatever_the_reason() 
         await pilot.pause()
         assert transcript.is_following
         assert any("message 2 line 2" in line for line in seen(transcript))
+
+
+async def test_what_was_added_while_hidden_is_drawn_with_its_real_height() -> None:
+    entries = [
+        Entry("note", "error", "Not saved\nFree disk space, \nand try it \nagain"),
+        Entry("question", "user", "| a | b |\n| - | - |\n| 1 | 2 |"),
+    ]
+    async with shown() as (transcript, pilot):
+        transcript.display = False
+        await pilot.pause()
+        for entry in entries:
+            transcript.add(entry)
+        transcript.display = True
+        await pilot.pause()
+        first = pilot.app.export_screenshot()
+        transcript.refresh()
+        await pilot.pause()
+        assert pilot.app.export_screenshot() == first
