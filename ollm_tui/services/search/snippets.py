@@ -20,6 +20,9 @@ LONGEST_WORD = 64
 """Characters of the longest word that is kept whole where a snippet begins or ends."""
 WORDS = re.compile(r"[^\W_]+")
 """Finds the words of a text as the index does."""
+BLANKS = " \n\t"
+BLANK = re.compile(f"[{BLANKS}]")
+"""Finds where a word ends on screen."""
 
 SHORTEST = 3
 """Letters of the shortest word that says what a text is about."""
@@ -142,9 +145,19 @@ def _window(text: str, at: int, room: SnippetRoom) -> tuple[int, int]:
         end = text.find("\n", end + 1)
         end = len(text) if end < 0 else end
     start = max(start, _word_border(text, at - room.before))
+    # What is before gives way to the word itself.
+    last = min(_word_end(text, at), at + room.characters)
+    if start < last - room.characters:
+        start = min(at, _word_end(text, last - room.characters - 1) + 1)
     full = start + room.characters
     border = _word_border(text, full)
     return start, min(end, border if border > at else full)
+
+
+def _word_end(text: str, at: int) -> int:
+    """Return where the word at a position ends: at the next blank."""
+    blank = BLANK.search(text, at)
+    return blank.start() if blank else len(text)
 
 
 def _word_border(text: str, at: int) -> int:
@@ -152,5 +165,5 @@ def _word_border(text: str, at: int) -> int:
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
     before = max(0, at - LONGEST_WORD)
-    space = max(text.rfind(blank, before, at) for blank in " \n\t")
+    space = max(text.rfind(blank, before, at) for blank in BLANKS)
     return space + 1 if space >= 0 or not before else at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ollm_tui.core.search import SnippetRoom
@@ -13,6 +13,7 @@ WORDS = st.text("abcde", min_size=1, max_size=12)
 BLANKS = st.sampled_from((" ", "\n", "\t", "  ", "\n\n"))
 
 
+@example([("aaaaaaabaa", " "), ("a", " "), ("aaaaaaaa", " "), ("a", " ")], 20)
 @given(st.lists(st.tuples(WORDS, BLANKS), min_size=1, max_size=80), st.integers(20, 120))
 def test_no_word_is_cut(parts: list[tuple[str, str]], width: int) -> None:
     text = "".join(word + blank for word, blank in parts)
