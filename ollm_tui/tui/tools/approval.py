@@ -109,7 +109,8 @@ class Approval(QuestionBlock):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(reach, keymap)
-        self._clock = clock
+        self.clock = clock
+        """Tells when keys begin to count."""
         self._quiet_until = inf
         self._seen_at = inf
         self._is_writing = False
@@ -183,7 +184,7 @@ class Approval(QuestionBlock):
         """Ignore a key that was not meant for this; what is being written goes to the prompt."""
         if not self.has_focus:
             return
-        now = self._clock()
+        now = self.clock()
         active = self.screen.active_bindings.get(event.key)
         binding = active.binding.id if active and active.node is self else None
         if event.character and event.is_printable and (self._is_writing or not binding):
@@ -203,7 +204,7 @@ class Approval(QuestionBlock):
         self._is_writing = False
 
     def _begin_quiet_time(self) -> None:
-        self._seen_at = self._clock()
+        self._seen_at = self.clock()
         self._quiet_until = self._seen_at + QUIET_SECONDS
 
     @property

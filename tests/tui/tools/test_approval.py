@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 import pytest
 from textual.events import Key
+from textual.pilot import Pilot
 
 from ollm_tui.core.session.message import Approval as Approved
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.kit.diff_lines import DiffLines
+from ollm_tui.tui.tools.approval import Approval
 from ollm_tui.tui.tools.commands import ToolPage
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream, title
@@ -31,6 +34,25 @@ from tests.tui.typing_in import type_in
 
 RUN = ("exec", {"code": "pytest -q"})
 LONG = ("exec", {"code": "\n".join(f"echo {number}" for number in range(60))})
+
+
+@dataclass
+class Clock:
+    """The time as an approval sees it."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+async def shown_at(clock: Clock, block: Approval, pilot: Pilot[int]) -> None:
+    """Shows an approval once more, by this clock."""
+    assert block.request
+    block.clock = clock
+    block.ask(block.request)
+    await pilot.pause()
 
 
 def decisions(app: OllmApp) -> list[str]:
@@ -85,10 +107,11 @@ async def test_answers_have_the_keys_the_user_gave_them(open_app: OpenApp) -> No
         await ask(app, pilot)
         block = await approval(app, pilot, quiet=False)
         assert "Ctrl+D scroll (o works at the end)" in page(app)
+        await shown_at(clock := Clock(), block, pilot)
         await pilot.press("o")
-        await pilot.pause(0.2)
+        await pilot.pause()
         assert prompt(app).text == "" and not tool.ran, "it is a key, and it came too early"
-        await pilot.pause(0.45)
+        clock.now += 0.45
         await pilot.press(*["ctrl+d"] * 9)
         await pilot.pause()
         assert "o yes n no" in page(app)
@@ -158,11 +181,13 @@ async def test_keys_right_after_it_is_shown_do_not_answer_it(open_app: OpenApp) 
     async with tools_open(open_app, [calls(RUN), says("ok")], tool) as (app, pilot):
         await ask(app, pilot)
         block = await approval(app, pilot, quiet=False)
+        await shown_at(clock := Clock(), block, pilot)
         for key in ("y", "n", "a", "y"):
+            clock.now += 0.2
             await pilot.press(key)
-            await pilot.pause(0.2)
+            await pilot.pause()
         assert block.display and not tool.ran, "each key begins the pause anew"
-        await pilot.pause(0.45)
+        clock.now += 0.45
         await pilot.press("y")
         await settled(app, pilot)
         assert tool.ran
@@ -290,10 +315,11 @@ async def test_several_calls_are_asked_one_after_the_other(open_app: OpenApp) ->
         assert "+ return min(60, 2 ** attempt)" in page(app)
         await pilot.press("y")
         await until(pilot, lambda: block.display and "2 of 2" in page(app))
+        await shown_at(clock := Clock(), block, pilot)
         await pilot.press("y")
-        await pilot.pause(0.1)
+        await pilot.pause()
         assert block.display, "the second one has a pause of its own"
-        await pilot.pause(0.45)
+        clock.now += 0.45
         await pilot.press("n")
         await settled(app, pilot)
         assert decisions(app) == ["yes once", "no once"]
