@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # the time of the whole suite.
 gc.set_threshold(100_000, 50, 50)
 
+_folders = count(1)
+"""Numbers of the folders of tests in this process."""
+
 _KEPT_VARIABLES = {
     "GATE_SHARE",  # processes of the tests have to know it too
     *("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"),
@@ -113,8 +117,27 @@ def _is_short(item: pytest.Item) -> bool:
     return not any(item.get_closest_marker(name) for name in ("slow", "model"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_foreign_variables() -> Iterator[None]:
+    """What the shell had set goes once for all: in each test it took longer than most of them."""
+    before = dict(os.environ)
+    for name in set(os.environ) - _KEPT_VARIABLES:
+        del os.environ[name]
+    yield
+    os.environ.update(before)
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A fresh folder; pytest's own reads the names of all earlier ones to find a free one."""
+    function = request.node.name.partition("[")[0].removeprefix("test_")
+    folder = tmp_path_factory.getbasetemp() / f"{next(_folders)}-{function[:30]}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(no_foreign_variables: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh home for the program; the process has no other environment or directory."""
     for name in set(os.environ) - _KEPT_VARIABLES:
         monkeypatch.delenv(name)
