@@ -1,4 +1,4 @@
-"""Many cases in one test.
+"""Many cases in one test, and some of many.
 
 A test of its own costs a folder, an environment and words between processes: several times what a
 case of a table takes, and there are thousands of them.
@@ -10,6 +10,9 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
+
+import pytest
+from _pytest.mark import ParameterSet
 
 Test = Callable[..., None]
 
@@ -45,3 +48,23 @@ def every(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test]
         return all_of_them
 
     return with_cases
+
+
+def some(number: int, names: str | tuple[str, ...], cases: Iterable[Any], **options: Any) -> Any:
+    """Like `pytest.mark.parametrize`; `make test` takes so many of the cases, from the first to the
+    last, and leaves the others to `make test-more`."""
+    table = list(cases)
+    last = len(table) - 1
+    usual = {round(place * last / max(1, number - 1)) for place in range(number)}
+    marked = [
+        case if place in usual else _left_for_more(case, isinstance(names, tuple))
+        for place, case in enumerate(table)
+    ]
+    return pytest.mark.parametrize(names, marked, **options)
+
+
+def _left_for_more(case: Any, has_several: bool) -> Any:
+    if isinstance(case, ParameterSet):
+        return case._replace(marks=(*case.marks, pytest.mark.more))
+    values = case if has_several else (case,)
+    return pytest.param(*values, marks=pytest.mark.more)

@@ -33,7 +33,7 @@ from ollm_tui.core.session.message import (
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.services.export.exporting import export_session
 from ollm_tui.services.export.markdown_html import markdown_html
-from tests.cases import every
+from tests.cases import every, some
 from tests.conftest import LONG
 from tests.snapshot_samples import checkpoint, compression
 
@@ -441,7 +441,7 @@ FLOODS = [
 ]
 
 
-@pytest.mark.parametrize("unit", FLOODS)
+@some(6, "unit", FLOODS)
 def test_a_flood_of_marks_is_rendered_in_linear_time(unit: str) -> None:
     assert _Page(markdown_html(unit * ((200_000 if LONG else 50_000) // len(unit)))).open == []
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ollm_tui.tui.prompt.kill_ring import KillingArea
 from ollm_tui.tui.prompt.prompt import Prompt
+from tests.cases import some
 from tests.tui.prompt_desk import Desk, desk, lines_of
 from tests.tui.typing_in import type_in
 
@@ -28,7 +27,7 @@ async def test_nothing_but_blanks_is_not_sent() -> None:
         assert app.said == []
 
 
-@pytest.mark.parametrize("key", ("shift+enter", "ctrl+j", "alt+enter"))
+@some(1, "key", ("shift+enter", "ctrl+j", "alt+enter"))
 async def test_newline_keys_replace_what_is_selected(key: str) -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "abc")
@@ -155,7 +154,7 @@ async def test_every_change_is_told_with_what_to_keep() -> None:
         assert app.edited == ["a", "ab", ""]
 
 
-@pytest.mark.parametrize("text", ("", "plain", "two\nlines", '{"text": "x"}', "{", "//a", "[x]"))
+@some(2, "text", ("", "plain", "two\nlines", '{"text": "x"}', "{", "//a", "[x]"))
 async def test_a_draft_comes_back_as_it_was(text: str) -> None:
     async with desk() as (app, pilot):
         app.prompt.put(text)
