@@ -17,11 +17,12 @@ run: $(VENV)/run
 # Each behaviour once. Compiled tests are kept, whatever the surroundings say: without them every
 # process reads all anew.
 test: $(VENV)/dev model
-	OLLM_TESTS=usual PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal
+	OLLM_TESTS=usual PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal --ignore tests/architecture
+	@echo "left out: tests/architecture (make check)"
 
 # What `make test` leaves out and is not long: the other sizes, the other cases, the corners.
 test-more: $(VENV)/dev model
-	OLLM_TESTS=more PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal
+	OLLM_TESTS=more PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal --ignore tests/architecture
 
 # For the hand, while writing: no model, no terminal, no process, one example in four.
 test-fast: $(VENV)/dev

@@ -259,6 +259,7 @@ async def test_all_jobs_end_when_stdin_closes(home: Path) -> None:
         await asyncio.sleep(0.02)
 
 
+@pytest.mark.more
 def test_nothing_but_the_protocol_goes_to_stdout(home: Path) -> None:
     home.mkdir()
     (home / "config.yaml").write_text("noSuchSetting: 1\n")

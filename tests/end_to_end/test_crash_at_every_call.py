@@ -80,7 +80,7 @@ def check_recording(crash: Crash, scenario: str) -> None:
     assert {**said, "later": "words of later"} == texts(crash.library.load(SUBJECT).state)
 
 
-@pytest.mark.parametrize("scenario", RECORDING)
+@some(2, "scenario", RECORDING)
 def test_every_acknowledged_record_is_there_after_a_kill_at_any_call(scenario: str) -> None:
     for crash in crashes(scenario):
         check_recording(crash, scenario)
@@ -92,7 +92,7 @@ def test_every_acknowledged_record_is_there_after_the_power_was_cut(scenario: st
         check_recording(crash, scenario)
 
 
-@pytest.mark.parametrize("scenario", RECORDING if GATES else SHORT)
+@some(1, "scenario", RECORDING if GATES else SHORT)
 @pytest.mark.parametrize("fault", FAULTS if GATES else FAULTS[::3])
 def test_a_call_that_fails_costs_nothing_acknowledged_and_is_told(
     scenario: str, fault: Fault
@@ -104,6 +104,7 @@ def test_a_call_that_fails_costs_nothing_acknowledged_and_is_told(
         assert crash.told == wanted or crash.warned, crash.where
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("scenario", sorted(ALL.keys() - RECORDING) if GATES else ["changing"])
 @pytest.mark.parametrize("fault", FAULTS if GATES else FAULTS[:1])
 def test_a_change_in_which_a_call_fails_harms_no_session(scenario: str, fault: Fault) -> None:

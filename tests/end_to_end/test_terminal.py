@@ -364,6 +364,7 @@ def test_a_storm_of_sizes_while_an_answer_streams(home: Path) -> None:
         leave(terminal)
 
 
+@pytest.mark.more
 def test_without_colours_none_is_sent(home: Path) -> None:
     with Terminal(home, [[{"text": "# Head\n\n`code` and **bold**"}]], NO_COLOR="1") as terminal:
         terminal.wait_for(READY)

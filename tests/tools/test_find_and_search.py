@@ -184,6 +184,7 @@ async def test_a_cancelled_search_leaves_no_process(files: ScopeFiles, project: 
     assert set(scans()) <= before
 
 
+@pytest.mark.more
 async def test_a_search_of_ten_thousand_files_gives_the_screen_its_turns(project: Path) -> None:
     for number in range(10_000):
         (project / f"{number}.txt").write_text("some words\n")

@@ -187,6 +187,7 @@ def pushed(remote: Path, before: str, tip: str) -> bytes:
     return done.stdout
 
 
+@pytest.mark.more
 def test_a_message_moves_little_and_segments_are_joined_when_there_is_nothing_new(
     places: list[Place], remote: Path
 ) -> None:

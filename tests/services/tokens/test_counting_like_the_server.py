@@ -113,6 +113,7 @@ def test_the_estimate_holds_for_texts_it_was_not_fitted_to(
     assert careful_estimate(MORE_TEXTS[kind]) >= own.count(MORE_TEXTS[kind]) * 0.9
 
 
+@pytest.mark.more
 async def test_before_a_measurement_no_estimate_is_below_nine_tenths_of_the_truth(
     embedded: Embedded, generic: VocabularyEncoding
 ) -> None:

@@ -200,6 +200,7 @@ async def test_a_snapshot_is_renamed_pinned_deleted_and_all_of_it_undone(
         assert names == ["", "before the log", "", ""]
 
 
+@pytest.mark.more
 async def test_a_fork_of_a_snapshot_is_a_session_of_its_own(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press(*AT_THE_LOG, "f")
@@ -210,6 +211,7 @@ async def test_a_fork_of_a_snapshot_is_a_session_of_its_own(open_app: OpenApp, h
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"]
 
 
+@pytest.mark.more
 async def test_d_compares_with_the_present_and_m_then_d_compares_two(
     open_app: OpenApp, home: Path
 ) -> None:

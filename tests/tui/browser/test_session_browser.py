@@ -175,6 +175,7 @@ async def test_tab_goes_to_the_messages_and_back_to_the_list(home: Path) -> None
         assert picked.app.focused is picked.list
 
 
+@pytest.mark.more
 async def test_the_keys_of_the_list_work_when_it_has_the_focus(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("down")

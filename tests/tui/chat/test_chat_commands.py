@@ -101,6 +101,7 @@ async def test_several_messages_are_marked_and_copied_together(open_app: OpenApp
         assert "2 messages" in state(app)
 
 
+@pytest.mark.more
 async def test_c_copies_one_code_block_after_the_other(open_app: OpenApp) -> None:
     async with open_app(answers(CODE)) as (app, pilot):
         await send(app, pilot, "code please")
@@ -199,6 +200,7 @@ async def test_thoughts_are_folded_and_open_with_ctrl_o(open_app: OpenApp) -> No
         assert "deep thought" in " ".join(stream(app))
 
 
+@pytest.mark.more
 async def test_details_show_model_tokens_and_speed(open_app: OpenApp) -> None:
     async with open_app(answers("A"), size=(100, 24)) as (app, pilot):
         await send(app, pilot, "one")
@@ -306,6 +308,7 @@ async def test_rename_star_save_and_export(
         assert "end the name in .md, .html or .json" in state(app)
 
 
+@pytest.mark.more
 async def test_rename_asks_when_no_title_was_given(open_app: OpenApp) -> None:
     async with open_app(answers("A")) as (app, pilot):
         await send(app, pilot, "one")
@@ -359,6 +362,7 @@ async def test_a_question_mark_in_a_text_is_text(open_app: OpenApp) -> None:
         assert prompt(app).text == "why?"
 
 
+@pytest.mark.more
 async def test_the_palette_runs_what_is_chosen(open_app: OpenApp) -> None:
     async with open_app(answers("A")) as (app, pilot):
         await send(app, pilot, "one")
@@ -404,6 +408,7 @@ async def test_slash_names_are_ranked_and_letters_are_enough(open_app: OpenApp) 
         assert completions(app)[0].startswith("/snapshot")
 
 
+@pytest.mark.more
 async def test_the_theme_picker_begins_at_the_theme_in_use(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/theme nord")
@@ -505,6 +510,7 @@ async def test_load_finds_a_session_by_the_words_of_its_title(open_app: OpenApp)
         assert chat(app).chat.conversation.session_id == left
 
 
+@pytest.mark.more
 async def test_a_command_that_goes_to_another_session_is_no_draft_of_the_one_left(
     open_app: OpenApp,
 ) -> None:

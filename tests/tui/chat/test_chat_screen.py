@@ -57,12 +57,14 @@ async def test_other_keys_begin_a_new_line(open_app: OpenApp, key: str) -> None:
         assert prompt(app).size.height == 2
 
 
+@pytest.mark.more
 async def test_a_backslash_before_enter_begins_a_new_line(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("a", "backslash", "enter", "b")
         assert prompt(app).text == "a\nb"
 
 
+@pytest.mark.more
 async def test_nothing_is_sent_when_there_is_nothing_to_send(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("enter", "space", "enter")
@@ -164,6 +166,7 @@ async def test_what_has_to_be_prepared_is_said(open_app: OpenApp) -> None:
         await settled(app, pilot)
 
 
+@pytest.mark.more
 async def test_up_and_down_walk_through_what_was_sent_and_keep_the_draft(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         for text in ("one", "two"):

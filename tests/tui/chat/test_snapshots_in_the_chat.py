@@ -49,6 +49,7 @@ async def test_a_snapshot_is_taken_by_key_and_by_name_and_says_so(
         assert names[:2] == ["[b]before the rewrite", ""]
 
 
+@pytest.mark.more
 async def test_of_an_empty_conversation_none_is_taken(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         on = Desk(app, pilot)
@@ -189,6 +190,7 @@ async def test_the_sidebar_shows_the_snapshots_of_the_open_session_and_enter_res
         assert len([line for line in sidebar(on) if "◆" in line]) == 2
 
 
+@pytest.mark.more
 async def test_a_snapshot_in_the_sidebar_is_deleted_and_brought_back(
     open_app: OpenApp, home: Path
 ) -> None:

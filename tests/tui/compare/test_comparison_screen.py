@@ -231,6 +231,7 @@ def test_the_diff_is_by_sentences() -> None:
     assert not answer_diff("The same.", "The same.")
 
 
+@pytest.mark.more
 async def test_space_marks_models_in_the_picker_and_enter_compares_them(
     open_app: OpenApp,
 ) -> None:

@@ -345,6 +345,7 @@ async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: O
         assert "F11 undo · v view" in stream(app)
 
 
+@pytest.mark.more
 async def test_after_a_compression_within_a_turn_the_gauge_shows_the_new_number(
     open_app: OpenApp,
 ) -> None:

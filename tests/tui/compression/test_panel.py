@@ -65,6 +65,7 @@ async def test_messages_fold_one_by_one() -> None:
         assert has(app, "✓4 ✓6 ○ 7") and not has(app, "●")
 
 
+@pytest.mark.more
 async def test_of_many_messages_those_around_the_one_at_hand_are_seen() -> None:
     many = [Outcome(f"m{number}", "fold", "words", 100, 0) for number in range(1, 501)]
     started = CompressionStarted(
@@ -140,6 +141,7 @@ async def test_the_smallest_form_has_six_lines() -> None:
         assert has(app, "keep 6 · fold 9 of 30 · elide 4 · frees ≈69 %")
 
 
+@pytest.mark.more
 async def test_it_moves_when_the_terminal_gets_another_size() -> None:
     async with desk((120, 40)) as (app, pilot):
         await tell(app, pilot, summarising())
@@ -208,6 +210,7 @@ async def test_esc_z_and_tab_work_once_it_has_the_focus() -> None:
         assert app.wanted == ["cancel", "left"] and isinstance(app.focused, Input)
 
 
+@pytest.mark.more
 async def test_the_focus_goes_back_when_it_ends() -> None:
     async with desk() as (app, pilot):
         await tell(app, pilot, summarising())

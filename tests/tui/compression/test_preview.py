@@ -179,6 +179,7 @@ async def test_e_edits_the_summary_and_enter_applies_it_after_esc() -> None:
         assert app.given == Applied(DRAFT, f"{SUMMARY}\nie!")
 
 
+@pytest.mark.more
 async def test_an_emptied_summary_leaves_the_ledger_and_says_so() -> None:
     async with preview(drafted()) as (app, pilot, _):
         await pilot.press("e")

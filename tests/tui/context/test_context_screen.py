@@ -144,6 +144,7 @@ async def test_behind_it_are_goal_mode_model_window_cache_and_speed(open_app: Op
         assert "wrote 40 in 2.0 s, 20 tok/s" in joined
 
 
+@pytest.mark.more
 async def test_every_answer_says_why_it_was_slow(open_app: OpenApp) -> None:
     done = Completed(finish="stop", usage=USAGE)
     async with open_app([[TextDelta(FIRST), done], [TextDelta("brief")]]) as (app, pilot):
@@ -323,6 +324,7 @@ async def test_escape_and_moving_on_leave_it_undone(open_app: OpenApp, other: st
         assert marks(app) == [""] * 4, "the second press was not the same"
 
 
+@pytest.mark.more
 async def test_another_key_shows_another_effect(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "f", "x")
@@ -439,6 +441,7 @@ async def test_it_closes_and_the_gauge_of_the_chat_knows_what_changed(
         assert gauge(app) != before
 
 
+@pytest.mark.more
 async def test_i_shows_the_facts_on_the_whole_screen(open_app: OpenApp) -> None:
     async with breakdown(open_app, (60, 20)) as (app, pilot):
         for number in range(30):

@@ -209,6 +209,7 @@ async def test_a_command_goes_on_while_another_session_is_shown(
         assert prompt(app).written.attachments, "what it printed goes along with the next message"
 
 
+@pytest.mark.more
 async def test_a_loop_that_waits_elsewhere_keeps_nobody_waiting(open_app: OpenApp) -> None:
     def answer(request: ChatRequest) -> Sequence[Step]:
         if request.messages[-1].text == "one":
@@ -258,6 +259,7 @@ async def test_jobs_and_answers_that_quitting_ends_are_named_in_one_line(open_ap
         answers.gates[name].set()
 
 
+@pytest.mark.more
 async def test_the_session_shown_before_is_one_key_away_although_it_was_closed(
     open_app: OpenApp,
 ) -> None:
@@ -275,6 +277,7 @@ async def test_the_session_shown_before_is_one_key_away_although_it_was_closed(
         assert len(app.conversations) == 1
 
 
+@pytest.mark.more
 async def test_a_turn_that_could_not_begin_is_told_as_failed(open_app: OpenApp) -> None:
     async with open_app(Scripted(Answers()), size=(120, 30)) as (app, pilot):
         await ask(app, pilot, "one")

@@ -106,6 +106,7 @@ async def test_a_decision_needs_no_goal_and_is_taken_back(open_app: OpenApp) -> 
         assert "No decision 7" in state(app)
 
 
+@pytest.mark.more
 async def test_an_open_decision_is_not_told_until_it_is_locked(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/decide --open")
@@ -225,6 +226,7 @@ async def test_words_that_begin_like_a_deed_can_be_a_goal(open_app: OpenApp) -> 
             assert goals.active and goals.active.text == text
 
 
+@pytest.mark.more
 async def test_the_inspector_shows_all_that_belongs_to_the_goals(open_app: OpenApp) -> None:
     async with open_app(size=(100, 40)) as (app, pilot):
         await slash(app, pilot, "/goal an earlier one")

@@ -212,6 +212,7 @@ async def test_a_command_sent_the_moment_another_ends_runs(open_app: OpenApp) ->
         await until(pilot, lambda: "another" in stream(app))
 
 
+@pytest.mark.more
 async def test_a_command_runs_while_the_model_answers(open_app: OpenApp) -> None:
     gate = asyncio.Event()
     async with open_app([[TextDelta("Well"), gate, DONE]]) as (app, pilot):
@@ -321,6 +322,7 @@ async def pressed_until_it_ends(app: OllmApp, pilot: Pilot[int], key: str) -> No
         await pilot.pause(0.05)
 
 
+@pytest.mark.more
 async def test_only_a_long_job_that_nobody_watched_rings(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, "true")
@@ -375,6 +377,7 @@ async def test_a_setting_gives_the_output_of_each_command(open_app: OpenApp) -> 
 # Colours
 
 
+@pytest.mark.more
 async def test_the_colours_of_a_command_are_kept(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, r"printf 'a \033[31mred\033[0m\033[2Jword\nplain\n'")

@@ -201,6 +201,7 @@ async def test_ctrl_c_closes_a_screen_that_stands_before_the_chat(
         assert not list(app.screen.query("Toast"))
 
 
+@pytest.mark.more
 async def test_a_job_moves_to_the_background_and_back(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, GATE)
@@ -215,6 +216,7 @@ async def test_a_job_moves_to_the_background_and_back(open_app: OpenApp) -> None
         await until(pilot, lambda: jobs(app)[0].status == "killed")
 
 
+@pytest.mark.more
 async def test_a_job_is_run_again(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, "echo once more")
@@ -314,6 +316,7 @@ async def test_a_secret_in_a_command_is_run_and_never_shown_or_recorded(
     assert {path.parent.name for path in written} <= {PROMPTS}
 
 
+@pytest.mark.more
 async def test_a_command_that_was_recorded_without_its_secret_is_not_run_again(
     open_app: OpenApp,
 ) -> None:

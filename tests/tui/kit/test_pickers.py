@@ -184,6 +184,7 @@ class Slow:
         yield OFFERS[0]
 
 
+@pytest.mark.more
 async def test_what_is_there_can_be_taken_while_another_server_is_looked_for() -> None:
     app = Host(ModelPicker(["embedded", "ollama"], Slow().offers, describe))
     async with app.run_test() as pilot:

@@ -92,6 +92,7 @@ async def test_a_model_that_is_too_small_says_so_in_the_picker_and_asks(
         assert chat(app).chat.conversation.choice.model == "small"
 
 
+@pytest.mark.more
 async def test_after_an_undo_a_model_that_is_too_small_refuses_nothing(open_app: OpenApp) -> None:
     async with open_app(three()) as (app, pilot):
         for _ in range(4):
@@ -183,6 +184,7 @@ async def test_the_stream_shows_where_another_model_answers_also_after_reopening
         assert stream(app) == live
 
 
+@pytest.mark.more
 async def test_the_full_name_a_server_answers_with_is_not_another_model(open_app: OpenApp) -> None:
     script: Script = [
         [TextDelta("One."), Completed(finish="stop", model="scripted-2024-08-06")],

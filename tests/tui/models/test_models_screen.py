@@ -174,6 +174,7 @@ async def test_a_download_can_be_stopped(open_app: OpenApp, home: Path) -> None:
             assert "mistral" not in shown(at.app).replace("Pulling mistral", "")
 
 
+@pytest.mark.more
 async def test_what_cannot_be_fetched_says_so_with_a_hint(open_app: OpenApp, home: Path) -> None:
     async with OllamaServer() as server, desk(open_app, home, server.url) as at:
         await at.press("p")

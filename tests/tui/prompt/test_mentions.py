@@ -217,6 +217,7 @@ async def test_in_a_command_a_file_is_its_name(open_app: OpenApp, project: Path)
         assert prompt(app).text == '/context add notes @"src/my app/read me.md" '
 
 
+@pytest.mark.more
 async def test_what_a_shell_is_to_run_names_no_file(open_app: OpenApp, project: Path) -> None:
     async with open_app(ANSWERS) as (app, pilot):
         await pilot.press("exclamation_mark")

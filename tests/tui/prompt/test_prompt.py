@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ollm_tui.tui.prompt.kill_ring import KillingArea
 from ollm_tui.tui.prompt.prompt import Prompt
 from tests.cases import some
@@ -91,6 +93,7 @@ async def test_sending_an_old_prompt_brings_the_draft_back() -> None:
         assert app.prompt.text == "draft"
 
 
+@pytest.mark.more
 async def test_the_draft_to_keep_is_what_would_be_lost() -> None:
     async with desk() as (app, pilot):
         app.prompt.remember(["one"])

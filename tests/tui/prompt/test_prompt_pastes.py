@@ -165,6 +165,7 @@ async def test_walking_back_to_a_sent_chip_brings_its_paste() -> None:
         assert last_sent(app).attachments == (pasted(1, LONG),)
 
 
+@pytest.mark.more
 async def test_commands_get_the_paste_written_out() -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "/rename ")
@@ -173,6 +174,7 @@ async def test_commands_get_the_paste_written_out() -> None:
         assert app.said == [Prompt.CommandSent("rename", LONG)]
 
 
+@pytest.mark.more
 async def test_what_an_editor_left_unchanged_is_a_chip_again() -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "a ")

@@ -40,6 +40,7 @@ async def test_a_message_of_the_open_session_is_gone_to(open_app: OpenApp, home:
         assert chat(at.app).transcript.cursor.key == "s2m0"
 
 
+@pytest.mark.more
 async def test_a_message_of_another_branch_switches_to_it(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("queue outside")

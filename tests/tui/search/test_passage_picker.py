@@ -148,6 +148,7 @@ async def test_passages_of_files_are_chosen_and_go_along_as_data(
         assert any("from notes.md:1-3" in line for line in stream(at.app))
 
 
+@pytest.mark.more
 async def test_passages_of_files_are_offered_after_an_at_and_a_question_mark(
     open_app: OpenApp, home: Path
 ) -> None:

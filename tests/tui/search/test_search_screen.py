@@ -117,6 +117,7 @@ async def test_facets_are_filter_words_in_the_line(open_app: OpenApp, home: Path
         assert at.hits == ["s3m2"]
 
 
+@pytest.mark.more
 async def test_models_and_projects_that_were_found_are_facets(
     open_app: OpenApp, home: Path
 ) -> None:

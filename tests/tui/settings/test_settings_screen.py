@@ -184,6 +184,7 @@ async def test_a_file_that_makes_no_sense_is_not_touched(home: Path) -> None:
         assert bench.file.read_text() == "ui: ["
 
 
+@pytest.mark.more
 async def test_escape_shows_all_and_then_closes(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(60, 20)) as pilot:

@@ -312,6 +312,7 @@ async def test_the_mode_is_changed_while_it_asks_and_told(open_app: OpenApp) -> 
         assert "auto-edit" in " ".join(title(app)) and app.focused is block
 
 
+@pytest.mark.more
 async def test_it_is_answered_by_a_command_too(open_app: OpenApp) -> None:
     gate = asyncio.Event()
     async with tools_open(open_app, [[gate, *calls(RUN)], says("ok")], runner()) as (app, pilot):

@@ -217,6 +217,7 @@ async def test_a_good_sandbox_is_left_out_only_where_there_is_no_room(open_app: 
         assert title(app)[1].endswith("ask   ✓ bwrap")
 
 
+@pytest.mark.more
 async def test_long_names_give_way_to_what_holds_commands(open_app: OpenApp) -> None:
     model = "qwen2.5-coder:32b-instruct-q4_K_M-of-my-own-making"
     opened = tools_open(
