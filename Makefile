@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 MODELS := .cache/models
 PACKAGING := .cache/packaging
 
-.PHONY: run test test-fast test-data test-long test-ollama test-wire mutants coverage check format \
+.PHONY: run test test-fast test-more test-data test-long test-ollama test-wire mutants coverage check format \
 	bench docs pictures \
 	model clean
 
@@ -14,13 +14,20 @@ run: $(VENV)/run
 	@$(BIN)/ollm models pull --if-missing
 	@$(BIN)/ollm
 
-# Compiled tests are kept, whatever the surroundings say: without them every process reads all anew.
+# Each behaviour once. Compiled tests are kept, whatever the surroundings say: without them every
+# process reads all anew.
 test: $(VENV)/dev model
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist worksteal
+	OLLM_TESTS=usual PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal --ignore tests/architecture
+	@echo "left out: tests/architecture (make check)"
+
+# What `make test` leaves out and is not long: the other sizes, the other cases, the corners.
+test-more: $(VENV)/dev model
+	OLLM_TESTS=more PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal --ignore tests/architecture
 
 # For the hand, while writing: no model, no terminal, no process, one example in four.
 test-fast: $(VENV)/dev
-	OLLM_EXAMPLES=25 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist worksteal -m 'not model and not terminal and not slow' \
+	OLLM_TESTS=usual OLLM_EXAMPLES=25 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist worksteal \
+		-m 'not model and not terminal and not slow' \
 		--ignore tests/cli --ignore tests/snapshots --ignore tests/architecture
 
 # The long tests that guard what was said: kills at every call and at random, a full disk.

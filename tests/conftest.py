@@ -7,8 +7,9 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -19,10 +20,9 @@ MODELS = Path(os.environ.get("OLLM_TEST_MODELS", REPOSITORY / ".cache" / "models
 
 LONG = bool(os.environ.get("OLLM_LONG"))
 """Whether there is time for everything: `make test-long`."""
-LEFT_OUT = (
-    "left out: tests marked long, and the full numbers of kills, histories and examples"
-    " (make test-long, make gates)"
-)
+WHICH = os.environ.get("OLLM_TESTS", "")
+"""`usual` in `make test`, `more` for the cases and corners that it leaves out, else both."""
+FULL_NUMBERS = "and the full numbers of kills, histories and examples (make test-long, make gates)"
 
 NAME_LENGTH = 60
 """What the name of a case shows of a text."""
@@ -48,7 +48,7 @@ PROMISED_EXAMPLES = int(os.environ.get("OLLM_EXAMPLES", "100"))
 
 settings.register_profile(
     "ollm",
-    max_examples=PROMISED_EXAMPLES if LONG else min(40, PROMISED_EXAMPLES),
+    max_examples=PROMISED_EXAMPLES if LONG else min(25, PROMISED_EXAMPLES),
     # Said here because Hypothesis would otherwise choose by itself when it finds CI set.
     derandomize=SAME_EXAMPLES,
     # A failure that is seen once can be repeated and kept, also where no database is kept.
@@ -76,6 +76,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # the time of the whole suite.
 gc.set_threshold(100_000, 50, 50)
 
+_COUNTS = pytest.StashKey["dict[str, int]"]()
+"""How many tests were left out, by their mark."""
+
+_folders = count(1)
+"""Numbers of the folders of tests in this process."""
+
 _KEPT_VARIABLES = {
     "GATE_SHARE",  # processes of the tests have to know it too
     *("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"),
@@ -87,13 +93,37 @@ _KEPT_VARIABLES = {
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what there is no time for; what takes long comes first, so that nobody waits for
     it at the end."""
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    counts = config.stash.setdefault(_COUNTS, {"long": 0, "more": 0})
     for item in items:
         if "end_to_end" in item.path.parts:
             item.add_marker("terminal")
-    if not LONG and (left_out := [item for item in items if item.get_closest_marker("long")]):
+        marks = {mark.name for mark in item.iter_markers()}
+        if not LONG and "long" in marks:
+            counts["long"] += 1
+        elif not LONG and WHICH and ("more" in marks) != (WHICH == "more"):
+            counts["more"] += WHICH == "usual"
+        else:
+            kept.append(item)
+            continue
+        left_out.append(item)
+    if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
-    items.sort(key=_is_short)
+    items[:] = sorted(kept, key=_is_short)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker tells what it left out; all of them leave out the same."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["left_out"] = session.config.stash.get(_COUNTS, {})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """The process that prints hears what a worker left out."""
+    output = cast("dict[str, Any]", getattr(node, "workeroutput", {}))
+    node.config.stash[_COUNTS] = output.get("left_out", {})
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -105,16 +135,40 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what an ordinary run does not do."""
-    if not LONG:
-        terminalreporter.write_line(LEFT_OUT)
+    if LONG:
+        return
+    counts = terminalreporter.config.stash.get(_COUNTS, {})
+    parts = [f"{counts.get('long', 0)} long tests {FULL_NUMBERS}"]
+    if more := counts.get("more"):
+        parts.insert(0, f"{more} further cases and corners (make test-more)")
+    terminalreporter.write_line(f"left out: {', '.join(parts)}")
 
 
 def _is_short(item: pytest.Item) -> bool:
     return not any(item.get_closest_marker(name) for name in ("slow", "model"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_foreign_variables() -> Iterator[None]:
+    """What the shell had set goes once for all: in each test it took longer than most of them."""
+    before = dict(os.environ)
+    for name in set(os.environ) - _KEPT_VARIABLES:
+        del os.environ[name]
+    yield
+    os.environ.update(before)
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A fresh folder; pytest's own reads the names of all earlier ones to find a free one."""
+    function = request.node.name.partition("[")[0].removeprefix("test_")
+    folder = tmp_path_factory.getbasetemp() / f"{next(_folders)}-{function[:30]}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(no_foreign_variables: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh home for the program; the process has no other environment or directory."""
     for name in set(os.environ) - _KEPT_VARIABLES:
         monkeypatch.delenv(name)

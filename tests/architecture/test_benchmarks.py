@@ -6,10 +6,9 @@ import ast
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from bench.__main__ import BENCHMARKS
 from bench.measure import Outcome, Promise, table
+from tests.cases import every
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
@@ -18,7 +17,7 @@ def _tree(name: str) -> ast.Module:
     return ast.parse((BENCH / f"{name}.py").read_text())
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in BENCH.glob("*.py")))
+@every("name", sorted(path.stem for path in BENCH.glob("*.py")))
 def test_every_module_of_the_benchmarks_says_what_it_is_about(name: str) -> None:
     lines = (ast.get_docstring(_tree(name)) or "").splitlines()
     assert 1 <= len(lines) <= 3
@@ -38,7 +37,7 @@ def test_every_module_with_promises_is_run() -> None:
     assert promising == set(BENCHMARKS)
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@every("name", BENCHMARKS)
 def test_a_benchmark_names_its_promises_references_and_limits(name: str) -> None:
     promises: tuple[Promise, ...] = import_module(f"bench.{name}").PROMISES
     assert promises
@@ -49,7 +48,7 @@ def test_a_benchmark_names_its_promises_references_and_limits(name: str) -> None
     assert len(set(promises)) == len(promises)
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@every("name", BENCHMARKS)
 def test_a_benchmark_is_run_by_its_main_and_prints(name: str) -> None:
     assert import_module(f"bench.{name}").main is BENCHMARKS[name]
     calls = [node.func for node in ast.walk(_tree(name)) if isinstance(node, ast.Call)]

@@ -15,6 +15,7 @@ from ollm_tui.cli import config_command as config
 from ollm_tui.cli.store import read_settings
 from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.settings.schema import Settings
+from tests.cases import some
 
 PLAIN = Namespace(json=False)
 JSON = Namespace(json=True)
@@ -68,7 +69,8 @@ UNTRUSTED = "keymap: {tools.mode: ctrl+j}\nmodel: theirs\ncompression: {threshol
 REFUSED = ":1: keymap.'tools.mode': refused: a project may not decide your keys"
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("trusted", "standing", "model"),
     [
         (

@@ -12,6 +12,7 @@ from ollm_tui.services.snapshots.closed_sessions import ClosedSessions
 from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.settings.schema import Snapshots
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import some
 from tests.cli.conftest import Run
 from tests.crash.samples import begin, texts, user_message
 
@@ -40,7 +41,7 @@ def snapshot_id(run_ollm: Run) -> str:
     return found["id"]
 
 
-@pytest.mark.parametrize("fork", ((), ("--fork",)))
+@some(1, "fork", ((), ("--fork",)))
 def test_a_snapshot_of_a_damaged_session_is_restored_in_a_copy(
     run_ollm: Run, library: SessionLibrary, fork: tuple[str, ...]
 ) -> None:
@@ -52,7 +53,7 @@ def test_a_snapshot_of_a_damaged_session_is_restored_in_a_copy(
     assert library.store.layout.session(NAME).read_bytes() == before
 
 
-@pytest.mark.parametrize("is_empty", (False, True))
+@some(1, "is_empty", (False, True))
 def test_repairing_uses_what_only_the_snapshots_know(
     run_ollm: Run, library: SessionLibrary, is_empty: bool
 ) -> None:

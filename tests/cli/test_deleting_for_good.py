@@ -13,6 +13,7 @@ from ollm_tui.services.snapshots.closed_sessions import ClosedSessions
 from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.settings.schema import Snapshots
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import some
 from tests.cli.conftest import Run
 from tests.folders import everything_in
 
@@ -64,8 +65,10 @@ def test_no_word_of_a_deleted_session_is_left(run_ollm: Run, home: Path, other: 
     assert PromptMemory(home, Path.cwd()).history() == ["hello"]
 
 
-@pytest.mark.parametrize(
-    "command", (("delete", "ID", "--yes"), ("trash", "empty", "--yes"), ("clear", "--all", "--yes"))
+@some(
+    1,
+    "command",
+    (("delete", "ID", "--yes"), ("trash", "empty", "--yes"), ("clear", "--all", "--yes")),
 )
 def test_no_word_is_left_of_what_was_in_the_trash(
     run_ollm: Run, home: Path, command: tuple[str, ...]

@@ -11,8 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.cases import some
 from tests.cli.conftest import Run
 
 AT = "2026-05-01T10:00:0{}.000Z"
@@ -229,7 +228,7 @@ PROGRAMS: Sequence[tuple[str, Callable[[Path], Path]]] = (
 )
 
 
-@pytest.mark.parametrize(("program", "build"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
+@some(2, ("program", "build"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_sessions_of_a_program_are_read_searched_and_taken_in_once(
     run_ollm: Run, home: Path, program: str, build: Callable[[Path], Path]
 ) -> None:

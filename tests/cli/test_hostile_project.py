@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ollm_tui.cli.store import read_settings
 from ollm_tui.services.safety.project_trust import Trust
+from tests.cases import some
 from tests.cli.conftest import Run
 
 HELLO = [[{"text": "Hello."}]]
@@ -30,8 +29,8 @@ def trust(home: Path) -> None:
     Trust(home).keep_settings(Path.cwd(), project.digest, "always")
 
 
-@pytest.mark.parametrize("is_trusted", (False, True))
-@pytest.mark.parametrize("mode", ("ephemeral", "session"))
+@some(1, "is_trusted", (False, True))
+@some(2, "mode", ("ephemeral", "session"))
 def test_a_project_cannot_stop_or_move_or_break_what_is_kept(
     run_ollm: Run, home: Path, mode: str, is_trusted: bool
 ) -> None:
@@ -62,7 +61,7 @@ def test_a_project_cannot_choose_who_answers_before_it_is_trusted(
     assert read_settings().settings.provider == "cloud"
 
 
-@pytest.mark.parametrize("is_trusted", (False, True))
+@some(1, "is_trusted", (False, True))
 def test_an_unknown_provider_in_a_project_does_not_stop_the_answer(
     run_ollm: Run, home: Path, is_trusted: bool
 ) -> None:

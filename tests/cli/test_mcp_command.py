@@ -21,6 +21,7 @@ from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.job_tools import JobTools
 from ollm_tui.services.jobs.process_tree import marked
 from ollm_tui.services.sandbox.sandbox import Sandbox
+from tests.cases import some
 from tests.cli.conftest import OLLM, Run
 
 TOOLS = """startSession updateSession endSession listSessions exec listJobs getJobOutput
@@ -145,7 +146,8 @@ async def test_no_output_holds_up_the_server(home: Path, tmp_path: Path) -> None
     assert noted.read_text() == ""
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("rules", "code", "told"),
     [
         ("{}", "rm -rf ~", "nobody can be asked here, and no setting allows it unasked)"),
@@ -187,7 +189,7 @@ async def test_jobs_run_in_a_sandbox_unless_it_is_switched_off(
         assert session["vars"]["x"] == 1
 
 
-@pytest.mark.parametrize("network", ("true", "false"))
+@some(1, "network", ("true", "false"))
 async def test_jobs_use_the_network_only_where_the_settings_allow_it(
     home: Path, network: str
 ) -> None:
@@ -210,6 +212,7 @@ def test_the_help_says_what_is_protected_and_what_is_not(run_ollm: Run) -> None:
     assert "With --no-sandbox" in words and "tools.network does not hold" in words
 
 
+@pytest.mark.more
 def test_a_sandbox_that_is_asked_for_and_does_not_work_is_an_error(run_ollm: Run) -> None:
     done = run_ollm("mcp", "--sandbox", OLLM_TOOLS_SCOPE="/", stdin="")
     assert done.returncode != 0
@@ -256,6 +259,7 @@ async def test_all_jobs_end_when_stdin_closes(home: Path) -> None:
         await asyncio.sleep(0.02)
 
 
+@pytest.mark.more
 def test_nothing_but_the_protocol_goes_to_stdout(home: Path) -> None:
     home.mkdir()
     (home / "config.yaml").write_text("noSuchSetting: 1\n")
@@ -278,6 +282,7 @@ def test_nothing_but_the_protocol_goes_to_stdout(home: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.more
 async def test_new_output_is_read_from_the_offset_of_the_last_answer(tmp_path: Path) -> None:
     async with agent(tmp_path) as call:
         at = {"sessionId": (await call("startSession"))["id"]}
@@ -301,6 +306,7 @@ async def test_new_output_is_read_from_the_offset_of_the_last_answer(tmp_path: P
         assert by_number["truncated"] == {"stdout": False, "stderr": False}
 
 
+@pytest.mark.more
 async def test_a_job_in_no_session_leaves_none(tmp_path: Path) -> None:
     async with agent(tmp_path) as call:
         ran = await call("exec", code="print(cmd('pwd').stdout)", language="python")
@@ -309,6 +315,7 @@ async def test_a_job_in_no_session_leaves_none(tmp_path: Path) -> None:
         assert "needs a session" in await call.error("exec", code="true", background=True)
 
 
+@pytest.mark.more
 async def test_time_limits_are_milliseconds(tmp_path: Path) -> None:
     async with agent(tmp_path) as call:
         at = {"sessionId": (await call("startSession"))["id"]}
@@ -319,6 +326,7 @@ async def test_time_limits_are_milliseconds(tmp_path: Path) -> None:
         assert (waited["status"], waited["code"], waited["success"]) == ("running", None, False)
 
 
+@pytest.mark.more
 async def test_jobs_are_listed_newest_first_in_the_shape_of_a_job(tmp_path: Path) -> None:
     async with agent(tmp_path) as call:
         at = {"sessionId": (await call("startSession"))["id"]}
@@ -334,6 +342,7 @@ async def test_jobs_are_listed_newest_first_in_the_shape_of_a_job(tmp_path: Path
         assert await call("listJobs", **at, filter={"background": True}) == []
 
 
+@pytest.mark.more
 async def test_every_answer_tells_what_is_missing_and_how_much_there_was(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -359,7 +368,8 @@ async def test_every_answer_tells_what_is_missing_and_how_much_there_was(
     assert [each.message for each in caplog.records if "are kept" in each.message] == [cut]
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("tool", "arguments", "words"),
     [
         ("exec", {"sessionId": "nobody", "code": "true"}, "no session 'nobody' (start"),
@@ -418,6 +428,7 @@ async def test_secrets_stay_out_of_every_answer(tmp_path: Path) -> None:
     assert said.count("[REDACTED:github:") == 4
 
 
+@pytest.mark.more
 async def test_code_without_a_session_takes_the_place_of_none(tmp_path: Path) -> None:
     async with agent(tmp_path) as call:
         sessions = [await call("startSession", vars={"word": n}) for n in range(10)]
@@ -428,6 +439,7 @@ async def test_code_without_a_session_takes_the_place_of_none(tmp_path: Path) ->
         assert ran["stdout"] == "0\n"
 
 
+@pytest.mark.more
 async def test_a_variable_that_no_process_can_have_is_refused_in_words(tmp_path: Path) -> None:
     async with agent(tmp_path) as call:
         told = await call.error("exec", code="true", env={"A": "b\0c"})
@@ -437,6 +449,7 @@ async def test_a_variable_that_no_process_can_have_is_refused_in_words(tmp_path:
         assert "null byte" in failed["stdout"]
 
 
+@pytest.mark.more
 async def test_one_number_beyond_the_end_of_a_stream_skips_nothing_of_it(tmp_path: Path) -> None:
     async with agent(tmp_path) as call:
         at = {"sessionId": (await call("startSession"))["id"]}
@@ -451,6 +464,7 @@ async def test_one_number_beyond_the_end_of_a_stream_skips_nothing_of_it(tmp_pat
         assert (await call("getJobOutput", **at, **job, since=10))["stderr"] == "late\n"
 
 
+@pytest.mark.more
 async def test_signals_are_taken_by_any_of_their_names(home: Path) -> None:
     async with agent_of_command("--no-sandbox") as call:
         at = {"sessionId": (await call("startSession"))["id"]}
@@ -462,6 +476,7 @@ async def test_signals_are_taken_by_any_of_their_names(home: Path) -> None:
             assert (signal, ended["status"] != "running") == (signal, True)
 
 
+@pytest.mark.more
 async def test_a_session_that_made_room_says_so(home: Path) -> None:
     async with agent_of_command() as call:
         first = (await call("startSession"))["id"]

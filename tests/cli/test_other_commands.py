@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import some
 from tests.cli.conftest import OLLM, Run
 from tests.conftest import REPOSITORY
 
@@ -160,7 +161,7 @@ def test_a_damaged_session_is_listed_beside_the_others(run_ollm: Run, home: Path
     assert "3f2a0000" in shown.stdout
 
 
-@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
+@some(1, "shell", ("bash", "zsh", "fish"))
 def test_completion_knows_every_command(run_ollm: Run, shell: str) -> None:
     script = run_ollm("completion", shell).stdout
     for word in ("sessions", "export", "doctor", "pull", "cleanup"):
@@ -188,6 +189,7 @@ def test_the_end_of_the_input_ends_the_chat(run_ollm: Run) -> None:
     assert "Hi" in run_ollm("sessions", "list").stdout
 
 
+@pytest.mark.more
 def test_told_to_end_while_it_waits_for_a_line_the_chat_ends(home: Path) -> None:
     script = home.parent / "script.json"
     script.write_text("[]")
@@ -214,8 +216,8 @@ def test_options_before_the_word_chat_count_as_well(run_ollm: Run) -> None:
     assert "no provider 'nobody'" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", ("--version", "sessions list", "-p Hi", "chat", "-p -"))
-@pytest.mark.parametrize("closed", ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"))
+@some(3, "arguments", ("--version", "sessions list", "-p Hi", "chat", "-p -"))
+@some(2, "closed", ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"))
 def test_closed_streams_are_no_reason_to_fail(home: Path, arguments: str, closed: str) -> None:
     script = home.parent / "script.json"
     script.write_text("[]")
@@ -230,7 +232,7 @@ def test_closed_streams_are_no_reason_to_fail(home: Path, arguments: str, closed
     assert "Error" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ("sessions list", "-p Hi", "doctor", "config path"))
+@some(1, "command", ("sessions list", "-p Hi", "doctor", "config path"))
 def test_a_current_directory_that_is_gone_is_named(run_ollm: Run, command: str) -> None:
     Path.cwd().rmdir()
     done = run_ollm(*command.split(), script=[])
@@ -246,11 +248,13 @@ def test_a_provider_that_cannot_be_used_hides_no_other(run_ollm: Run, home: Path
     assert "embedded" in done.stdout
 
 
+@pytest.mark.more
 def test_testing_a_provider_that_does_not_exist_is_a_mistake(run_ollm: Run) -> None:
     done = run_ollm("providers", "test", "nobody")
     assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.more
 def test_the_bash_completion_knows_the_sessions(run_ollm: Run) -> None:
     run_ollm("-p", "Hi", script=[])
     prefix = run_ollm("sessions", "list").stdout[:8]

@@ -10,6 +10,7 @@ import pytest
 
 from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import some
 from tests.cli.conftest import Run
 from tests.crash.samples import begin, user_message
 from tests.folders import everything_in
@@ -46,7 +47,8 @@ def test_a_random_value_with_a_word_or_a_slash_reaches_neither_model_nor_disk(
     assert line.partition("=")[2].encode() not in everything_in(home)
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("code", "runs"),
     [
         ("cat notes.txt 2>/dev/null", True),
@@ -83,7 +85,7 @@ def test_two_swapped_lines_of_a_journal_are_told(run_ollm: Run, home: Path) -> N
     assert f"subject: {told}" in run_ollm("doctor").stdout
 
 
-@pytest.mark.parametrize("codes", [["cat notes.txt"] * 12, ["date +%N; cat notes.txt"] * 12])
+@some(1, "codes", [["cat notes.txt"] * 12, ["date +%N; cat notes.txt"] * 12])
 def test_a_loop_ends_the_command_in_words(run_ollm: Run, codes: list[str]) -> None:
     Path("notes.txt").write_text("one\n")
     done = run_ollm("-p", "look", "--output", "json", script=calling(*codes))

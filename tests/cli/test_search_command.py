@@ -14,6 +14,7 @@ from ollm_tui.core.session.message import Message, Text
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import some
 from tests.cli.conftest import Run
 from tests.crash.samples import empty_session
 from tests.end_to_end.terminal import Terminal
@@ -120,7 +121,7 @@ async def test_what_no_word_finds_is_found_by_meaning(run_ollm: Run, home: Path)
         assert [hit["why"] for hit in session["hits"]] == ["meaning"]
 
 
-@pytest.mark.parametrize("option", (("--before", "sometime"), ("--after", "")))
+@some(1, "option", (("--before", "sometime"), ("--after", "")))
 def test_a_date_that_is_none_is_told_in_one_line(run_ollm: Run, option: tuple[str, str]) -> None:
     done = run_ollm("sessions", "search", "x", *option)
     assert done.returncode == 2
@@ -128,8 +129,8 @@ def test_a_date_that_is_none_is_told_in_one_line(run_ollm: Run, option: tuple[st
     assert "2025-10-14" in done.stderr
 
 
-@pytest.mark.parametrize("limit", ("0", "-3", "many", "1.5", ""))
-@pytest.mark.parametrize("command", (("search", "x"), ("list",)))
+@some(2, "limit", ("0", "-3", "many", "1.5", ""))
+@some(1, "command", (("search", "x"), ("list",)))
 def test_a_limit_that_shows_nothing_is_told_in_one_line(
     run_ollm: Run, command: tuple[str, ...], limit: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from ollm_tui.core.session.continuation import continuation
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import some
 from tests.cli.conftest import Run
 
 
@@ -48,7 +49,7 @@ def test_a_session_is_viewed_by_a_prefix(run_ollm: Run) -> None:
     assert tree["sessionId"] == session_id
 
 
-@pytest.mark.parametrize("command", ("view", "export", "pin", "fork", "delete"))
+@some(2, "command", ("view", "export", "pin", "fork", "delete"))
 def test_an_unknown_id_is_one_line_and_exit_code_1(run_ollm: Run, command: str) -> None:
     done = run_ollm("sessions", command, "ffffff", *(["--yes"] if command == "delete" else []))
     assert (done.returncode, done.stdout) == (1, "")
@@ -87,7 +88,7 @@ def test_an_export_can_be_imported_again(run_ollm: Run) -> None:
     assert set(listed(run_ollm)) == {session_id, again}
 
 
-@pytest.mark.parametrize("content", (b"", b"{}", b"[1]", b"\xff\xfe", b'{"messages": 3}'))
+@some(2, "content", (b"", b"{}", b"[1]", b"\xff\xfe", b'{"messages": 3}'))
 def test_what_is_no_session_is_not_imported(run_ollm: Run, content: bytes) -> None:
     Path("odd.json").write_bytes(content)
     done = run_ollm("sessions", "import", "odd.json")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import some
 from tests.cli.conftest import OLLM, Run
 
 
@@ -154,7 +155,8 @@ def test_what_was_deleted_is_listed_and_comes_back(run_ollm: Run, session_id: st
     assert json.loads(run_ollm("snapshots", "trash", "list", "--json").stdout) == []
 
 
-@pytest.mark.parametrize(
+@some(
+    3,
     "arguments",
     (
         ("show", "ffff"),

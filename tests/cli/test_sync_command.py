@@ -188,6 +188,7 @@ def test_what_went_on_elsewhere_is_not_deleted_there_when_the_trash_is_emptied(
     assert sessions_in(there) == {session_id}
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("both")
 def test_sessions_are_copied_before_the_first_merge_and_deleted_there_too(
     run_ollm: Run, laptop: Machine, home: Path
@@ -228,6 +229,7 @@ def test_an_encrypted_store_syncs_with_one_that_is_not_and_shows_nothing(
     assert locked.returncode == 1 and "the sessions are encrypted" in locked.stderr
 
 
+@pytest.mark.more
 def test_a_machine_that_began_with_another_key_can_take_the_right_one(
     run_ollm: Run, laptop: Machine, there: Path, remote: Path, tmp_path: Path
 ) -> None:
@@ -248,6 +250,7 @@ def test_a_machine_that_began_with_another_key_can_take_the_right_one(
     assert sessions_in(there) == {session_id}
 
 
+@pytest.mark.more
 def test_two_machines_that_began_at_once_come_to_one_key(
     run_ollm: Run, laptop: Machine, home: Path, there: Path, remote: Path, tmp_path: Path
 ) -> None:
@@ -292,6 +295,7 @@ def test_two_processes_do_not_sync_one_store_at_a_time(run_ollm: Run, home: Path
     assert told(run_ollm("sync")) == "Nothing new."
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("both")
 def test_a_copied_data_folder_becomes_a_machine_of_its_own(
     run_ollm: Run, laptop: Machine, home: Path, there: Path, tmp_path: Path

@@ -6,8 +6,7 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
+from tests.cases import some
 from tests.cli.conftest import Run
 from tests.folders import everything_in
 
@@ -15,7 +14,7 @@ CODE = "seq 70000000 70010000"
 NOTE = re.compile(r"\[output not kept: [\d.]+ kB, sha256:[0-9a-f]{12}…\]\n\[exit 0 · [\d.]+ m?s\]")
 
 
-@pytest.mark.parametrize("is_kept", (True, False))
+@some(1, "is_kept", (True, False))
 def test_an_output_is_on_disk_only_if_the_settings_want_it(
     run_ollm: Run, home: Path, is_kept: bool
 ) -> None:

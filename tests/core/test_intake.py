@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.intake import SEQUENCE_LIMIT, IntakeFilter, clean, visible
+from tests.cases import every
 
 _FORBIDDEN = {
     *map(chr, (*range(0x20), *range(0x7F, 0xA0))),
@@ -33,7 +34,7 @@ def _in_chunks(chunks: list[str]) -> str:
     return "".join([*map(intake.feed, chunks), intake.finish()])
 
 
-@pytest.mark.parametrize(
+@every(
     ("sequence", "name"),
     [
         ("\x1b[31;1m", "CSI"),
@@ -67,7 +68,7 @@ def test_a_control_sequence_leaves_no_trace_wherever_it_is_cut(sequence: str, na
     assert _in_chunks(list(text)) == "before after", name
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("a\r\nb\rc\n\rd\r", "a\nb\nc\n\nd\n"),

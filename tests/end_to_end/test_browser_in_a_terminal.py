@@ -102,6 +102,7 @@ def test_fork_of_a_snapshot_and_undoing_it(home: Path, size: tuple[int, int]) ->
     assert session(home)["head"] == "a4"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("size", SIZES)
 def test_rename_pin_delete_and_all_of_it_undone(home: Path, size: tuple[int, int]) -> None:
     with browser(home, size) as terminal:
@@ -161,6 +162,7 @@ def test_export_and_copying_the_id(home: Path, size: tuple[int, int]) -> None:
     assert "Keep the counter with the job." in text and "Skip part 17." not in text
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("size", SIZES)
 def test_typing_finds_sessions_and_snapshots_and_enter_goes_there(
     home: Path, size: tuple[int, int]
@@ -179,6 +181,7 @@ def test_typing_finds_sessions_and_snapshots_and_enter_goes_there(
     assert session(home)["head"] == "a4"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("size", SIZES)
 def test_from_its_messages_one_goes_to_before_one_of_them(
     home: Path, size: tuple[int, int]

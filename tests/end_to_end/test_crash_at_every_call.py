@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.core.errors import SessionNotFound
 from ollm_tui.services.sessions.session_library import SessionLibrary
+from tests.cases import some
 from tests.conftest import GATES
 from tests.crash.crashes import Crash, crashes
 from tests.crash.injection import Fault
@@ -79,7 +80,7 @@ def check_recording(crash: Crash, scenario: str) -> None:
     assert {**said, "later": "words of later"} == texts(crash.library.load(SUBJECT).state)
 
 
-@pytest.mark.parametrize("scenario", RECORDING)
+@some(2, "scenario", RECORDING)
 def test_every_acknowledged_record_is_there_after_a_kill_at_any_call(scenario: str) -> None:
     for crash in crashes(scenario):
         check_recording(crash, scenario)
@@ -91,7 +92,7 @@ def test_every_acknowledged_record_is_there_after_the_power_was_cut(scenario: st
         check_recording(crash, scenario)
 
 
-@pytest.mark.parametrize("scenario", RECORDING if GATES else SHORT)
+@some(1, "scenario", RECORDING if GATES else SHORT)
 @pytest.mark.parametrize("fault", FAULTS if GATES else FAULTS[::3])
 def test_a_call_that_fails_costs_nothing_acknowledged_and_is_told(
     scenario: str, fault: Fault
@@ -103,6 +104,7 @@ def test_a_call_that_fails_costs_nothing_acknowledged_and_is_told(
         assert crash.told == wanted or crash.warned, crash.where
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("scenario", sorted(ALL.keys() - RECORDING) if GATES else ["changing"])
 @pytest.mark.parametrize("fault", FAULTS if GATES else FAULTS[:1])
 def test_a_change_in_which_a_call_fails_harms_no_session(scenario: str, fault: Fault) -> None:
@@ -137,7 +139,7 @@ def test_a_rename_killed_at_any_call_leaves_the_old_title_or_the_new_one() -> No
         assert list(texts(crash.library.load(SUBJECT).state)) == OF_A_JOURNAL, crash.where
 
 
-@pytest.mark.parametrize("scenario", ["deleting", "deleting from the trash"])
+@some(1, "scenario", ["deleting", "deleting from the trash"])
 def test_a_delete_killed_at_any_call_leaves_the_whole_session_or_nothing_of_it(
     scenario: str,
 ) -> None:
@@ -153,7 +155,7 @@ def test_a_delete_killed_at_any_call_leaves_the_whole_session_or_nothing_of_it(
             assert leftovers(crash.library) == [], crash.where
 
 
-@pytest.mark.parametrize("scenario", ["discarding", "restoring"])
+@some(1, "scenario", ["discarding", "restoring"])
 def test_a_move_killed_at_any_call_leaves_the_whole_session_here_or_there(scenario: str) -> None:
     for crash in crashes(scenario):
         found = listed(crash)
@@ -169,7 +171,7 @@ def test_a_move_killed_at_any_call_leaves_the_whole_session_here_or_there(scenar
         go_on(crash.library.store, SUBJECT, user_message("later"))
 
 
-@pytest.mark.parametrize("scenario", COPYING)
+@some(1, "scenario", COPYING)
 def test_a_copy_killed_at_any_call_is_whole_or_not_there(scenario: str) -> None:
     for crash in crashes(scenario):
         copies = listed(crash) - {SUBJECT, BYSTANDER}
@@ -181,7 +183,7 @@ def test_a_copy_killed_at_any_call_is_whole_or_not_there(scenario: str) -> None:
             assert is_whole(crash.library), crash.where
 
 
-@pytest.mark.parametrize("fault", ["kill", "power"])
+@some(1, "fault", ["kill", "power"])
 def test_a_setting_killed_at_any_call_is_the_old_one_or_the_new_one(fault: Fault) -> None:
     new = OLD_SETTINGS.replace("paper", "nord")
     for crash in crashes("changing a setting", fault):
@@ -190,6 +192,6 @@ def test_a_setting_killed_at_any_call_is_the_old_one_or_the_new_one(fault: Fault
         assert listed(crash) >= {SUBJECT}
 
 
-@pytest.mark.parametrize("scenario", ALL)
+@some(5, "scenario", ALL)
 def test_nothing_is_acknowledged_that_a_power_cut_could_take(scenario: str) -> None:
     assert next(crashes(scenario)).unsynced == []

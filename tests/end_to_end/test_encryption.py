@@ -64,6 +64,7 @@ def test_what_was_said_before_stays_readable_and_is_sealed_when_continued(
     assert b"old oak" not in bytes_on_disk(home)
 
 
+@pytest.mark.more
 def test_sealed_sessions_are_listed_as_such_when_encryption_is_turned_off(
     run_ollm: Run, sealed_home: Path
 ) -> None:

@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from tests.cases import some
 from tests.conftest import LONG
 from tests.end_to_end.terminal import OLLM, Terminal
 from tests.end_to_end.typed_text import BACKSPACE, HOME, LEFT, PASTE, UP, TypedText
@@ -100,13 +101,14 @@ def type_bursts(terminal: Terminal, random: Random, bursts: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@some(1, "seed", range(2))
 def test_the_prompt_holds_what_was_typed_whatever_arrives_at_once(home: Path, seed: int) -> None:
     with Terminal(home, [], size=WIDE) as terminal:
         terminal.wait_for(READY)
         type_bursts(terminal, Random(seed), BURSTS // 2)
 
 
+@pytest.mark.more
 @pytest.mark.slow
 def test_the_same_holds_while_an_answer_streams(home: Path) -> None:
     with Terminal(home, [SLOW_ANSWER], size=WIDE) as terminal:
@@ -143,6 +145,7 @@ def test_a_command_is_found_and_run_in_one_write(home: Path) -> None:
         terminal.wait_for("│ a draft ")
 
 
+@pytest.mark.more
 def test_letters_behind_a_slash_command_go_to_the_dialog_it_opens(home: Path) -> None:
     with Terminal(home, [], size=WIDE) as terminal:
         terminal.wait_for(READY)
@@ -158,6 +161,7 @@ def test_a_paste_and_enter_and_more_in_one_write_are_two_messages(home: Path) ->
         assert "paste-d!" in terminal.screen() and "the second" in terminal.screen()
 
 
+@pytest.mark.more
 def test_alt_and_a_letter_before_an_arrow_type_no_circumflex(home: Path) -> None:
     with Terminal(home, []) as terminal:
         terminal.wait_for(READY)
@@ -179,7 +183,7 @@ def test_keys_before_the_first_paint_are_in_the_prompt(home: Path) -> None:
             terminal.wait_for(f"│ >{typed} ")
 
 
-@pytest.mark.parametrize(("pause", "then"), ((0.0, ""), (0.25, "and more")))
+@some(1, ("pause", "then"), ((0.0, ""), (0.25, "and more")))
 def test_a_message_sent_before_the_first_paint_is_sent_once(
     home: Path, pause: float, then: str
 ) -> None:
@@ -215,6 +219,7 @@ def test_ctrl_c_before_the_first_paint_puts_aside_and_quits(home: Path) -> None:
         assert terminal.is_as_before() and "Traceback" not in terminal.seen
 
 
+@pytest.mark.more
 def test_alt_and_a_letter_that_means_nothing_types_nothing(home: Path) -> None:
     with Terminal(home, []) as terminal:
         terminal.wait_for(READY)

@@ -75,6 +75,7 @@ def test_an_answer_of_the_embedded_model_contacts_nobody_else(model_home: Path) 
     assert done.printed.strip()
 
 
+@pytest.mark.more
 def test_a_conversation_in_a_browser_contacts_nobody_else(model_home: Path) -> None:
     done = alone(sys.executable, "-m", "tests.stand_ins.page_visitor")
     assert (done.code, done.tries) == (0, 0), done.complaints

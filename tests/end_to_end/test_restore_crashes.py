@@ -12,6 +12,7 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.services.snapshots.closed_sessions import ClosedSessions
 from ollm_tui.services.snapshots.restore_plan import restoration
 from ollm_tui.settings.schema import Settings
+from tests.cases import some
 from tests.conftest import LONG
 from tests.crash.restore_scenarios import (
     ALL,
@@ -89,7 +90,7 @@ def undone(crash: Crash, state: SessionState) -> SessionState:
     return crash.sessions.load(SUBJECT).state
 
 
-@pytest.mark.parametrize("scenario", WANTED)
+@some(2, "scenario", WANTED)
 def test_a_restore_is_done_or_not_and_can_be_undone(scenario: str) -> None:
     there = after_going_elsewhere() if scenario in ELSEWHERE else after_going_back()
     old, new = prompt(before()), prompt(there)
@@ -132,7 +133,7 @@ def test_cleaning_up_takes_what_was_deleted_and_nothing_else() -> None:
         assert told(crash.library.get(SUBJECT, ASIDE)) == told(point()), crash.where
 
 
-@pytest.mark.parametrize("scenario", MOVING)
+@some(1, "scenario", MOVING)
 def test_a_session_moves_with_its_snapshots_or_not_at_all(scenario: str) -> None:
     for crash in crashes(scenario):
         if SUBJECT in {note.session_id for note in crash.sessions.trashed()}:
@@ -150,7 +151,7 @@ def test_a_session_moves_with_its_snapshots_or_not_at_all(scenario: str) -> None
         crash.library.undelete(SUBJECT, ASIDE)
 
 
-@pytest.mark.parametrize("scenario", ALL)
+@some(4, "scenario", ALL)
 def test_nothing_is_acknowledged_that_a_power_cut_could_take(scenario: str) -> None:
     unsynced = next(crashes(scenario)).unsynced
     assert [path for path in unsynced if not path.endswith(CACHES)] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.errors import StoreError
+from tests.cases import some
 from tests.crash.scenarios import BYSTANDER, SUBJECT
 from tests.crash.snapshot_crash import Crash, crashes
 from tests.crash.snapshot_scenarios import ALL, AUTOMATIC, MOST, NAMED, NEW, snapshot
@@ -84,7 +85,7 @@ def test_caches_that_were_being_made_are_made_again() -> None:
         assert listed(crash) == [*reversed(AUTOMATIC), NAMED], crash.where
 
 
-@pytest.mark.parametrize("scenario", ALL)
+@some(3, "scenario", ALL)
 def test_nothing_is_acknowledged_that_a_power_cut_could_take(scenario: str) -> None:
     unsynced = next(crashes(scenario)).unsynced
     assert [path for path in unsynced if not path.endswith(CACHES)] == []

@@ -14,6 +14,7 @@ import pytest
 
 from ollm_tui.services.jobs.process_tree import descendants
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
+from tests.cases import some
 from tests.conftest import REPOSITORY
 from tests.end_to_end.terminal import OLLM, Terminal
 
@@ -72,7 +73,8 @@ def test_alt_and_a_digit_go_to_a_session_and_type_nothing(home: Path) -> None:
     assert said(home) == ["hello", "Good morning"]
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("term", "sequence"),
     (("xterm-kitty", "\x1b]99;;{}\x1b\\"), ("foot", "\x1b]777;notify;ollm;{}\a")),
 )
@@ -90,7 +92,7 @@ def test_an_approval_calls_the_user_who_looks_at_another_window(
         leave(terminal)
 
 
-@pytest.mark.parametrize("number", (signal.SIGTERM, signal.SIGHUP))
+@some(1, "number", (signal.SIGTERM, signal.SIGHUP))
 def test_being_told_to_end_leaves_the_terminal_and_the_record_whole(
     home: Path, number: signal.Signals
 ) -> None:
@@ -167,6 +169,7 @@ def test_a_terminal_program_that_closes_leaves_nothing_behind(home: Path) -> Non
     assert said(home) == ["hello", "One"]
 
 
+@pytest.mark.more
 def test_going_on_without_a_stop_changes_nothing(home: Path) -> None:
     with Terminal(home, [[{"text": "The answer."}]]) as terminal:
         terminal.wait_for(READY)
@@ -218,6 +221,7 @@ def test_a_burst_of_keys_is_sent_whole(home: Path) -> None:
     assert said(home) == ["hello", "hello", "and again", "and again"]
 
 
+@pytest.mark.more
 def test_a_command_and_its_argument_in_one_write_run_as_typed(home: Path) -> None:
     with Terminal(home, [[{"text": "Answer."}]]) as terminal:
         terminal.wait_for(READY)
@@ -251,6 +255,7 @@ def test_a_paste_never_presses_keys(home: Path) -> None:
     assert not list((home / "sessions").glob("*.json*"))
 
 
+@pytest.mark.more
 def test_bytes_that_are_no_text_do_not_end_the_program(home: Path) -> None:
     with Terminal(home, []) as terminal:
         terminal.wait_for(READY)
@@ -291,7 +296,7 @@ def test_ctrl_z_gives_the_terminal_back_and_coming_back_draws_it_again(home: Pat
         leave(terminal)
 
 
-@pytest.mark.parametrize("debug", (False, True))
+@some(1, "debug", (False, True))
 def test_an_error_of_the_program_restores_the_terminal_and_is_one_line(
     home: Path, tmp_path: Path, debug: bool
 ) -> None:
@@ -344,6 +349,7 @@ def test_after_a_kill_everything_and_the_draft_are_there_again(home: Path) -> No
 # What terminals there are
 
 
+@pytest.mark.more
 def test_a_storm_of_sizes_while_an_answer_streams(home: Path) -> None:
     steps = [{"text": f"word{number} "} if number % 2 else {"wait": 0.01} for number in range(300)]
     sizes = [(60, 20), (300, 100), (80, 24), (61, 99), (299, 21), (120, 40), (60, 20)]
@@ -358,6 +364,7 @@ def test_a_storm_of_sizes_while_an_answer_streams(home: Path) -> None:
         leave(terminal)
 
 
+@pytest.mark.more
 def test_without_colours_none_is_sent(home: Path) -> None:
     with Terminal(home, [[{"text": "# Head\n\n`code` and **bold**"}]], NO_COLOR="1") as terminal:
         terminal.wait_for(READY)

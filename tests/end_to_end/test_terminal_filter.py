@@ -29,6 +29,7 @@ from ollm_tui.core.session.session import Session
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import some
 from tests.end_to_end.control_sequences import (
     CUT_OFF,
     SURROGATES,
@@ -76,6 +77,7 @@ def test_an_answer_cut_anywhere(home: Path) -> None:
         assert leaked(terminal) == []
 
 
+@pytest.mark.more
 def test_reasoning_cut_anywhere(home: Path) -> None:
     steps = [{"reasoning": chunk} for pair in split_everywhere(ALL) for chunk in pair]
     with Terminal(home, [[*steps, {"text": "Done."}]], size=LARGE) as terminal:
@@ -170,7 +172,7 @@ def test_a_session_file_in_every_field_of_it(home: Path) -> None:
         assert leaked(terminal) == []
 
 
-@pytest.mark.parametrize("kind", ("field", "side file", "older"))
+@some(1, "kind", ("field", "side file", "older"))
 def test_a_damaged_session(home: Path, kind: str) -> None:
     text = marked(ALL).replace("\n", "")
     store(home, session_of(ID, text))
@@ -216,7 +218,7 @@ def config(home: Path, tree: object) -> None:
     (home / "config.yaml").write_text(yaml.safe_dump(tree))
 
 
-@pytest.mark.parametrize("kind", ("openai", "ollama"))
+@some(1, "kind", ("openai", "ollama"))
 def test_a_server_in_its_models_errors_and_answers(home: Path, kind: str) -> None:
     names = ["plain", *batches(3)]
     answers = iter(
@@ -365,7 +367,8 @@ def test_the_log_and_a_theme_that_is_not_there(home: Path) -> None:
 # Commands without the screen
 
 
-@pytest.mark.parametrize(
+@some(
+    4,
     ("line", "shown"),
     (
         ("-p hello", "w000z"),

@@ -121,6 +121,7 @@ def test_writers_that_take_turns_lose_nothing_of_each_other(
     assert len(told) == 3 * TURNS
 
 
+@pytest.mark.more
 @pytest.mark.slow
 def test_a_session_that_moves_all_the_time_loses_nothing(
     library: SessionLibrary, start: Start

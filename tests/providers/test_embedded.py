@@ -29,6 +29,7 @@ from ollm_tui.core.provider import (
 )
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
+from tests.cases import some
 from tests.stand_ins.collected_events import collect, text_of
 from tests.stand_ins.http_server import HttpServer
 from tests.stand_ins.openai_server import streaming, text_answer
@@ -114,12 +115,14 @@ async def test_the_child_is_kept_for_the_same_window_and_exchanged_for_another(
     assert (await embedded.capabilities(MODEL)).window == 1024
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_a_window_is_never_larger_than_the_model_was_made_for(embedded: Embedded) -> None:
     await collect(embedded, question(window=100_000, max_output=1))
     assert (await embedded.capabilities(MODEL)).window == 8192
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_another_window_waits_for_the_answer_that_is_being_written(
     embedded: Embedded,
@@ -214,6 +217,7 @@ async def test_closing_ends_the_child_and_may_be_repeated(embedded: Embedded) ->
     assert children() == []
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_requests_at_the_same_time_share_one_child(embedded: Embedded) -> None:
     answers = await asyncio.gather(*(collect(embedded, question()) for _ in range(3)))
@@ -221,6 +225,7 @@ async def test_requests_at_the_same_time_share_one_child(embedded: Embedded) -> 
     assert len(children()) == 1
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_an_own_file_is_run_by_its_stem(home: Path, model_home: Path) -> None:
     models = home.parent / "own"
@@ -258,7 +263,7 @@ async def test_the_default_model_is_fetched_at_the_first_question(
     await provider.close()
 
 
-@pytest.mark.parametrize(("asked", "sent"), [(None, 0.2), (0.7, 0.7)])
+@some(1, ("asked", "sent"), [(None, 0.2), (0.7, 0.7)])
 async def test_the_default_model_is_cool_unless_asked_otherwise(
     tmp_path: Path, asked: float | None, sent: float
 ) -> None:
@@ -293,6 +298,7 @@ async def test_a_damaged_default_model_is_told_and_not_run(tmp_path: Path) -> No
     assert failure.value.hint == f"pull it again: ollm models pull {MODEL}"
 
 
+@pytest.mark.more
 async def test_the_best_model_on_disk_answers_where_none_is_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,8 @@ from tests.stand_ins.hosted_servers import answering_at
 from tests.stand_ins.http_server import HttpServer
 from tests.stand_ins.openai_server import refusing
 
+pytestmark = pytest.mark.more  # each library takes a second to load; the wire has tests of its own
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 KEY = "a-secret-key-of-ours"

@@ -19,6 +19,7 @@ from ollm_tui.tools.find_files import FindFiles
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles
 from ollm_tui.tools.search_text import SearchText
+from tests.cases import some
 from tests.tools.conftest import SECRET, call
 
 NOBODY = 65534
@@ -35,7 +36,8 @@ def files(project: Path) -> ScopeFiles:
     return ScopeFiles(Scope(project), ProjectFiles(project))
 
 
-@pytest.mark.parametrize(
+@some(
+    4,
     ("pattern", "found"),
     [
         ("**/*.py", ["src/deep/util.py", "src/main.py"]),
@@ -97,7 +99,8 @@ async def test_lines_are_found_with_file_and_number(files: ScopeFiles, project: 
     assert called.outcome.summary == "2 lines" and not called.outcome.is_error
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("path", "found"),
     [
         ("docs", ["docs/guide.md:1: first"]),
@@ -181,6 +184,7 @@ async def test_a_cancelled_search_leaves_no_process(files: ScopeFiles, project: 
     assert set(scans()) <= before
 
 
+@pytest.mark.more
 async def test_a_search_of_ten_thousand_files_gives_the_screen_its_turns(project: Path) -> None:
     for number in range(10_000):
         (project / f"{number}.txt").write_text("some words\n")

@@ -11,6 +11,7 @@ import pytest
 from ollm_tui.core.errors import ToolError
 from ollm_tui.tools.git import Git
 from ollm_tui.tools.scope import Scope
+from tests.cases import some
 from tests.tools.conftest import SECRET, call
 
 ENVIRONMENT = {
@@ -177,7 +178,7 @@ def tool(folder: Path) -> Git:
     return Git(Scope(folder), ENVIRONMENT | {"GIT_EXTERNAL_DIFF": "false", "GIT_PAGER": "x"}, 20.0)
 
 
-@pytest.mark.parametrize("line", READING)
+@some(6, "line", READING)
 async def test_no_program_of_a_hostile_repository_is_run_by_looking(
     hostile: Path, marks: Path, line: str
 ) -> None:
@@ -202,9 +203,7 @@ def test_the_traps_work(hostile: Path, marks: Path) -> None:
     assert {"gpg.openpgp.program", "hook-post-index-change"} <= left
 
 
-@pytest.mark.parametrize(
-    "line", ["add a.txt", "commit -am words", "stash", "reset --hard", "checkout -- a.txt"]
-)
+@some(2, "line", ["add a.txt", "commit -am words", "stash", "reset --hard", "checkout -- a.txt"])
 async def test_what_would_leave_filters_out_is_refused(
     hostile: Path, marks: Path, line: str
 ) -> None:
@@ -313,9 +312,7 @@ def borrowed_objects(project: Path, outside: Path) -> None:
     (project / ".git/objects/info/alternates").write_text(f"{outside}/.git/objects\n")
 
 
-@pytest.mark.parametrize(
-    "borrow", [borrowed_by_file, borrowed_by_link, borrowed_parts, borrowed_objects]
-)
+@some(2, "borrow", [borrowed_by_file, borrowed_by_link, borrowed_parts, borrowed_objects])
 async def test_a_repository_that_lies_elsewhere_is_asked_for(
     project: Path, outside: Path, borrow: object
 ) -> None:
@@ -361,7 +358,8 @@ async def test_files_behind_a_link_that_leads_out_are_not_read(
             await call(tool(repository), args=line.split())
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     "line",
     [
         *("diff {outside}/secret.txt {outside}/main.py", "diff ../outside/main.py a.txt"),

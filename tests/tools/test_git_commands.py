@@ -8,6 +8,7 @@ import pytest
 
 from ollm_tui.core.errors import ToolError
 from ollm_tui.tools.git import SUBCOMMANDS, git_command
+from tests.cases import every
 
 READING = (
     *("status", "status -sb", "status --porcelain -uno", "status --short src"),
@@ -73,17 +74,17 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize("line", READING)
+@every("line", READING)
 def test_what_only_looks_is_reading(line: str) -> None:
     assert git_command(line.split()).effect == "read"
 
 
-@pytest.mark.parametrize("line", CHANGING)
+@every("line", CHANGING)
 def test_what_changes_something_is_running(line: str) -> None:
     assert git_command(shlex.split(line)).effect == "run"
 
 
-@pytest.mark.parametrize("line", REFUSED)
+@every("line", REFUSED)
 def test_what_could_run_programs_or_look_elsewhere_is_not_offered(line: str) -> None:
     with pytest.raises(ToolError, match="git"):
         git_command(line.split())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ollm_tui.core.job import Job, JobOutput, StreamPart
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.tools.job_printing import JobPrinting
+from tests.cases import every
 
 TOKEN = b"gh" + b"p_" + b"k3JfQ9sLx0" * 3 + b"Vb7nMp"
 JOB = Job(
@@ -22,7 +21,7 @@ JOB = Job(
 )
 
 
-@pytest.mark.parametrize("cut", range(1, len(TOKEN)))
+@every("cut", range(1, len(TOKEN)))
 def test_a_secret_with_the_other_stream_between_its_halves_is_hidden(cut: int) -> None:
     stdout, stderr = b"", b""
 

@@ -17,6 +17,7 @@ from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.read_file import ReadFile
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.write_file import WriteFile
+from tests.cases import some
 from tests.conftest import LONG, Tell, runs
 from tests.folders import quick_folder
 from tests.tools.conftest import SECRET, call, picture_of
@@ -49,7 +50,7 @@ def swapping(one: Path, other: Path) -> Generator[None]:
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "renameat2"), reason="needs renameat2")
-@pytest.mark.parametrize(("what", "rounds"), [("folder", ROUNDS), ("file", ROUNDS // 4)])
+@some(1, ("what", "rounds"), [("folder", ROUNDS), ("file", ROUNDS // 4)])
 async def test_ten_thousand_rounds_never_leave_the_project(
     what: str, rounds: int, record_property: Tell
 ) -> None:

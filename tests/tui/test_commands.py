@@ -11,6 +11,7 @@ from docs.generate import keys_page
 from ollm_tui.tui.command_actions import actions_of
 from ollm_tui.tui.commands import BY_ID, COMMANDS, GROUPS, Command, bindings
 from ollm_tui.tui.keymap import Hints, check_keymap, key_name
+from tests.cases import every
 from tests.conftest import REPOSITORY
 
 
@@ -28,7 +29,7 @@ def functions(group: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@every("group", GROUPS)
 def test_every_command_is_a_function_and_every_function_a_command(group: str) -> None:
     actions = actions_of(group)
     own = {command.id for command in COMMANDS if command.id.startswith(f"{group}.")}
@@ -58,7 +59,7 @@ def test_no_key_does_two_things_in_one_place(where: str) -> None:
     assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.id)
+@every("command", COMMANDS)
 def test_a_command_can_be_reached_and_says_what_it_does(command: Command) -> None:
     assert command.keys or command.slash
     assert command.title[0].isupper() and not command.title.endswith(".")

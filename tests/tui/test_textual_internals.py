@@ -23,6 +23,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 import ollm_tui.tui
+from tests.cases import every
 
 METHODS: dict[tuple[type[object], str], str] = {
     # overridden or called in tui/kit/drawing.py
@@ -88,9 +89,7 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__")
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), METHODS, ids=[f"{kind.__name__}.{name}" for kind, name in METHODS]
-)
+@every(("kind", "name"), METHODS)
 def test_a_private_method_of_textual_is_as_it_was(kind: type[object], name: str) -> None:
     assert code_of(inspect.getattr_static(kind, name)) == METHODS[kind, name]
 

@@ -11,6 +11,7 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.resources import themes_directory
 from ollm_tui.tui.stream.transcript.looks import transcript_styles
 from ollm_tui.tui.themes import load_theme, quiet_colour, rounded, theme_names
+from tests.cases import every
 
 READABLE, SEEN, EASY = 4.5, 3.0, 7.0
 """Contrasts that accessibility guidelines ask for: of text, of marks, and of text for all."""
@@ -49,7 +50,7 @@ def test_there_are_themes_for_every_taste() -> None:
     assert min(grounds.count(True), grounds.count(False)) >= 4
 
 
-@pytest.mark.parametrize("name", theme_names())
+@every("name", theme_names())
 def test_a_theme_is_what_its_yaml_says(name: str) -> None:
     values = yaml.safe_load((themes_directory() / f"{name}.yaml").read_text())
     theme = load_theme(name)
@@ -58,21 +59,21 @@ def test_a_theme_is_what_its_yaml_says(name: str) -> None:
     assert transcript_styles(theme)
 
 
-@pytest.mark.parametrize("name", theme_names())
+@every("name", theme_names())
 def test_a_theme_is_as_dark_as_it_says(name: str) -> None:
     theme = load_theme(name)
     ground = luminance(Color.parse(str(theme.background)))
     assert (ground < luminance(Color.parse(str(theme.foreground)))) == theme.dark
 
 
-@pytest.mark.parametrize("name", theme_names())
+@every("name", theme_names())
 def test_text_can_be_read_on_every_ground(name: str) -> None:
     theme = load_theme(name)
     assert least(theme, ("foreground",), ("background", "surface", "panel")) >= READABLE
     assert least(theme, READ, ("background", "surface")) >= READABLE
 
 
-@pytest.mark.parametrize("name", theme_names())
+@every("name", theme_names())
 def test_marks_and_quiet_words_can_be_seen_on_every_ground(name: str) -> None:
     theme = load_theme(name)
     assert least(theme, MARKS + READ, ("background", "surface", "panel")) >= SEEN
@@ -80,14 +81,14 @@ def test_marks_and_quiet_words_can_be_seen_on_every_ground(name: str) -> None:
         assert contrast(quiet_colour(theme), ground) >= SEEN
 
 
-@pytest.mark.parametrize("name", theme_names())
+@every("name", theme_names())
 def test_quiet_words_are_quieter_than_the_others(name: str) -> None:
     theme = load_theme(name)
     quiet = contrast(quiet_colour(theme), theme.background)
     assert quiet < 0.8 * contrast(theme.foreground, theme.background)
 
 
-@pytest.mark.parametrize("name", HIGH_CONTRAST)
+@every("name", HIGH_CONTRAST)
 def test_high_contrast_means_it(name: str) -> None:
     theme = load_theme(name)
     assert least(theme, ("foreground", *READ, *MARKS), ("background", "surface")) >= EASY
@@ -95,14 +96,14 @@ def test_high_contrast_means_it(name: str) -> None:
     assert contrast(quiet_colour(theme), theme.panel) >= EASY
 
 
-@pytest.mark.parametrize("name", ("nope", "../secret", ""))
+@every("name", ("nope", "../secret", ""))
 def test_an_unknown_theme_names_the_known_ones(name: str) -> None:
     with pytest.raises(OllmError) as caught:
         load_theme(name)
     assert "dark" in caught.value.hint
 
 
-@pytest.mark.parametrize("name", theme_names())
+@every("name", theme_names())
 def test_a_theme_in_256_colours_stays_readable_and_has_no_navy_grounds(name: str) -> None:
     theme = rounded(load_theme(name))
     for ground in (theme.background, theme.surface, theme.panel):

@@ -100,6 +100,7 @@ async def test_a_page_that_comes_back_late_finds_its_session_and_its_draft(
     assert second.code == ENDED
 
 
+@pytest.mark.more
 async def test_a_page_that_comes_back_in_time_finds_the_same_program() -> None:
     async def start(_view: str, _session: str | None, _size: Size) -> TerminalProgram:
         return await python("print('ready', flush=True); input()")
@@ -154,6 +155,7 @@ async def test_a_page_that_shows_nothing_holds_no_program_up_and_is_drawn_anew()
     assert page.note_read(0) is False
 
 
+@pytest.mark.more
 async def test_where_nothing_may_be_typed_only_scrolling_arrives() -> None:
     source = r"""
 import os, sys, tty

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
-import pytest
 
 from ollm_tui.core.session.encoding import (
     decode_message,
@@ -30,6 +29,7 @@ from ollm_tui.core.session.record import AnyRecord, Record, UnknownRecord
 from ollm_tui.core.session.session import Metadata, Session, ToolCall
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.core.snapshot_encoding import decode_snapshot
+from tests.cases import every
 
 Kind = type[Value] | type[Record]
 Decode = Callable[[bytes], Value | AnyRecord]
@@ -95,7 +95,7 @@ class Sampler:
         return self.value(annotation)
 
 
-@pytest.mark.parametrize("kind", DECODERS, ids=lambda kind: kind.__name__)
+@every("kind", DECODERS)
 def test_an_unknown_field_survives_in_any_value(kind: Kind) -> None:
     sampler = Sampler()
     trees = [sampler.value(kind)]

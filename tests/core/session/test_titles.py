@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.intake import UNSAFE
 from ollm_tui.core.session.titles import columns, title_of
+from tests.cases import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("How do I sort a list?", "How do I sort a list?"),
@@ -48,7 +48,7 @@ def test_the_title_is_the_first_line_that_says_something(text: str, expected: st
     assert title_of(text) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "limit", "expected"),
     [
         ("one two three", 13, "one two three"),
@@ -76,6 +76,6 @@ def test_a_title_fits_and_is_one_safe_visible_line(text: str, limit: int) -> Non
     assert "\t" not in title
 
 
-@pytest.mark.parametrize("unit", ["*a", "[", "_a ", "> ", "`", "hi, ", "- "])
+@every("unit", ["*a", "[", "_a ", "> ", "`", "hi, ", "- "])
 def test_a_hostile_paste_still_gets_a_short_title(unit: str) -> None:
     assert columns(title_of(unit * 100_000)) <= 60

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.engine.loops.chanting import MOST_KEPT, Chant, Chanting, Repetitions
+from tests.cases import every
 
 LIMIT = 3
 
@@ -60,19 +60,17 @@ THE_SAME = [
 ]
 
 
-@pytest.mark.parametrize("content", DIFFERENT)
+@every("content", DIFFERENT)
 def test_different_content_of_code_tables_and_lists_is_no_chant(content: str) -> None:
     assert chant_in(f"See here:\n\n{content}\nThat is all.") is None
 
 
-@pytest.mark.parametrize("content", THE_SAME)
+@every("content", THE_SAME)
 def test_the_same_line_again_and_again_is_a_chant_anywhere(content: str) -> None:
     assert chant_in(f"See here:\n\n{content}\nThat is all.")
 
 
-@pytest.mark.parametrize(
-    "heading", ["## {0}. Check the log", "### Step {0}: check", "**Try {0}:**"]
-)
+@every("heading", ["## {0}. Check the log", "### Step {0}: check", "**Try {0}:**"])
 def test_a_section_under_ever_new_numbers_is_a_chant(heading: str) -> None:
     section = (
         f"{heading}\n\nOpen the log and look for an error; if there is none, go on to this:\n\n"
@@ -82,7 +80,7 @@ def test_a_section_under_ever_new_numbers_is_a_chant(heading: str) -> None:
     assert chant_in(numbered(section.replace("log", "log {0}"))) is None
 
 
-@pytest.mark.parametrize("word", ["Attempt", "Try", "Retry", "Iteration", "Round"])
+@every("word", ["Attempt", "Try", "Retry", "Iteration", "Round"])
 def test_a_sentence_behind_the_number_of_a_try_is_a_chant(word: str) -> None:
     tries = word + " {0}: that did not work either, I run it again.\n"
     assert chant_in(numbered(tries))

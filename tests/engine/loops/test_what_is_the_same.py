@@ -5,7 +5,6 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from ollm_tui.engine.loops.allowances import repetitions_asked
 from ollm_tui.engine.loops.canonical import call_digest, shape_digest
 from ollm_tui.engine.loops.normalising import steady
 from ollm_tui.engine.loops.replies import Reply, similarity
+from tests.cases import every
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -54,7 +54,7 @@ def test_arguments_may_be_nested_deeper_than_python_recurses() -> None:
     assert call_digest("t", deep) != call_digest("t", [deep])
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other", "same"),
     [
         ({"path": "a", "offset": 1}, {"path": "a", "offset": 200}, True),
@@ -69,7 +69,7 @@ def test_pages_have_one_shape(one: Any, other: Any, same: bool) -> None:
     assert (shape_digest("t", one) == shape_digest("t", other)) == same
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         ("3 passed in 0.12s", "3 passed in 1.4s"),
@@ -97,7 +97,7 @@ def test_times_ids_and_addresses_are_no_news(one: str, other: str) -> None:
     assert steady(one).text == steady(other).text
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other"),
     [
         ("3 passed", "4 passed"),
@@ -124,7 +124,7 @@ def test_similarity_is_at_least_what_difflib_finds(one: str, other: str) -> None
     assert found == similarity(other, one)
 
 
-@pytest.mark.parametrize(
+@every(
     ("one", "other", "alike"),
     [
         ("I will look at the file again now.", "I'll look at the file again now.", True),
@@ -142,7 +142,7 @@ def test_replies_are_alike_unless_something_else_is_said(one: str, other: str, a
     assert Reply.of(one).is_like(Reply.of(other)) == alike
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "times"),
     [
         ("run it 5 times", 5),

@@ -34,6 +34,7 @@ from ollm_tui.providers.scripted import Script, Scripted, Step
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import LoopDetection, Settings, Tools
+from tests.cases import some
 from tests.engine.conftest import OpenWorkspace
 
 SECRET = "the hunter has two guns"
@@ -308,7 +309,7 @@ class InTwoCall(Planned):
         return ToolOutcome("".join(self._halves))
 
 
-@pytest.mark.parametrize("cut", range(1, len(SECRET)))
+@some(4, "cut", range(1, len(SECRET)))
 async def test_a_secret_that_is_printed_in_two_writes_is_never_shown(
     open_workspace: OpenWorkspace, home: Path, cut: int
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.engine.turn.stray_calls import stray_calls, without_call
+from tests.cases import every
 
 CALL = {"name": "read_file", "arguments": {"path": "a.py"}}
 TEXT = json.dumps(CALL)
@@ -19,7 +20,7 @@ def is_tool(name: str) -> bool:
     return name in ("read_file", "exec")
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         TEXT,
@@ -49,7 +50,7 @@ def test_several_calls_are_found_in_their_order() -> None:
         assert [found.name for found in stray_calls(text, is_tool)] == ["read_file", "exec"]
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "",

@@ -81,6 +81,7 @@ async def test_nobody_without_the_key_gets_an_answer(server: ServerProcess) -> N
         assert (await client.get("/props")).status_code == 401
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_a_web_page_of_another_origin_is_not_let_in(server: ServerProcess) -> None:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as client:
@@ -116,6 +117,7 @@ async def test_stopping_ends_the_child_and_may_be_repeated(target: ServerTarget)
     assert is_gone(server.pid)
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_a_child_that_does_not_listen_is_killed(target: ServerTarget) -> None:
     server = await start_server(target)

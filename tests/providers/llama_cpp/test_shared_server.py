@@ -65,6 +65,7 @@ async def test_two_programs_use_one_server_that_has_room_for_both(join: Join) ->
     assert children() == [larger]
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_who_waits_for_another_program_is_told_and_then_answered(join: Join) -> None:
     first, second = await join(), await join()
@@ -94,6 +95,7 @@ async def test_a_program_that_goes_leaves_the_server_to_the_others(join: Join) -
     assert children() == [server]
 
 
+@pytest.mark.more
 @pytest.mark.model
 async def test_with_its_owner_the_server_ends_and_that_is_told(
     join: Join, sharing: ModelSharing

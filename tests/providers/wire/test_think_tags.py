@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.provider import ReasoningDelta, StreamEvent, TextDelta
 from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
+from tests.cases import every
 from tests.stand_ins.collected_events import joined
 
 
@@ -36,7 +36,7 @@ def test_text_without_tags_stays_as_it_is(text: str) -> None:
     assert split(*text) == [TextDelta(text)]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "events"),
     [
         ("<think>\nhm\n</think>\n\nYes.", [ReasoningDelta("hm\n"), TextDelta("Yes.")]),

@@ -33,6 +33,7 @@ from ollm_tui.core.session.message import (
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.services.export.exporting import export_session
 from ollm_tui.services.export.markdown_html import markdown_html
+from tests.cases import every, some
 from tests.conftest import LONG
 from tests.snapshot_samples import checkpoint, compression
 
@@ -313,7 +314,7 @@ def test_the_page_may_load_nothing_but_its_own_style() -> None:
         assert forbidden not in page
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "expected"),
     [
         ("one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>"),
@@ -372,7 +373,7 @@ def test_markdown_becomes_html(text: str, expected: str) -> None:
     assert markdown_html(text) == expected
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         *("[x](JavaScript:a)", "[x](data:text/html,a)", "[x](file:///etc)", "[x](//y.org)"),
@@ -440,7 +441,7 @@ FLOODS = [
 ]
 
 
-@pytest.mark.parametrize("unit", FLOODS)
+@some(6, "unit", FLOODS)
 def test_a_flood_of_marks_is_rendered_in_linear_time(unit: str) -> None:
     assert _Page(markdown_html(unit * ((200_000 if LONG else 50_000) // len(unit)))).open == []
 

@@ -24,6 +24,7 @@ from ollm_tui.extension_api import (
 from ollm_tui.services.extensions.extension_host import GROUP, ExtensionFailed, ExtensionHost
 from ollm_tui.services.extensions.extension_provider import AddedProvider
 from ollm_tui.tools.added.extension_tool import extension_tools
+from tests.cases import some
 
 NEVER = threading.Event()
 
@@ -140,8 +141,8 @@ async def of_answer(host: ExtensionHost) -> object:
 PLACES = (of_tool, of_command, of_exporter, of_context, of_check, of_event, of_models, of_answer)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("do", (raises, hangs, leaves, refuses, garbage))
+@some(4, "place", PLACES)
+@some(3, "do", (raises, hangs, leaves, refuses, garbage))
 async def test_it_is_named_and_switched_off_wherever_it_fails(
     place: Callable[[ExtensionHost], Any], do: Callable[..., Any]
 ) -> None:
@@ -160,7 +161,7 @@ async def test_it_is_named_and_switched_off_wherever_it_fails(
     assert await host.context() == [] and await host.export("bad", {}) is None
 
 
-@pytest.mark.parametrize("place", (of_tool, of_command, of_exporter, of_context, of_check))
+@some(2, "place", (of_tool, of_command, of_exporter, of_context, of_check))
 async def test_what_it_prints_changes_nothing(place: Callable[[ExtensionHost], Any]) -> None:
     host, told = await host_of(Bad(prints))
     assert (await place(host), told) == ("fine", [])
@@ -176,7 +177,8 @@ WRONG: Any = 3
 WORD: Any = "8k"
 
 
-@pytest.mark.parametrize(
+@some(
+    4,
     ("attribute", "value"),
     [
         ("tools", 3),

@@ -20,6 +20,7 @@ from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.output_tail import Limits
 from ollm_tui.services.jobs.process_tree import process
 from ollm_tui.services.jobs.starting import JobRequest
+from tests.cases import some
 from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, until
 
 
@@ -30,7 +31,8 @@ def told(jobs: JobRegistry) -> list[JobEvent]:
     return events
 
 
-@pytest.mark.parametrize(
+@some(
+    3,
     ("code", "status", "exit_code"),
     [
         ("true", "completed", 0),
@@ -114,13 +116,13 @@ async def test_another_signal_can_be_named(jobs: JobRegistry) -> None:
             await jobs.kill(job.id, wrong)
 
 
-@pytest.mark.parametrize("name", ["TERM", "sigterm", "15", 15])
+@some(1, "name", ["TERM", "sigterm", "15", 15])
 async def test_a_signal_has_a_name_and_a_number(jobs: JobRegistry, name: str | int) -> None:
     job = await jobs.exec(SESSION, "sleep 60", background=True)
     assert (await jobs.kill(job.id, name)).exit_code == 143
 
 
-@pytest.mark.parametrize("name", ["SIGUSR1", "USR1", "10"])
+@some(1, "name", ["SIGUSR1", "USR1", "10"])
 async def test_a_signal_that_does_not_end_a_job_reaches_who_handles_it(
     jobs: JobRegistry, name: str
 ) -> None:

@@ -19,6 +19,7 @@ from ollm_tui.services.jobs.output_tail import Limits
 from ollm_tui.services.jobs.shell_program import OLDEST_BASH, Program, shell_program
 from ollm_tui.services.jobs.shell_state import ShellState, state_after
 from ollm_tui.services.jobs.starting import JobRequest
+from tests.cases import some
 from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, printed
 
 values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
@@ -48,7 +49,8 @@ async def test_arrays_attributes_and_unsetting_last(jobs: JobRegistry) -> None:
     assert shown == "v w 5 unset 2\nfixed\n"
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     "code",
     [
         "cd /usr; x=1; exit 3",
@@ -72,7 +74,7 @@ async def test_messages_count_the_lines_of_the_users_code(jobs: JobRegistry) -> 
     assert jobs.job_output(job.id).stderr.text() == "bash: line 3: nosuch: command not found\n"
 
 
-@pytest.mark.parametrize("background", [True, False])
+@some(1, "background", [True, False])
 async def test_a_background_or_killed_job_does_not_change_the_shell(
     jobs: JobRegistry, background: bool
 ) -> None:

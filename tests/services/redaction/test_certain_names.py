@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.stream_redactor import StreamRedactor
+from tests.cases import every
 
 CHOSEN = ("Grapefruit_9", "HotelLobby_31", "sea_otter_5", "kiwi9", "Winter2024", "oakTree.77")
 """Words and a number: no name of anything, and no random letters."""
@@ -90,12 +91,12 @@ def shown(frame: str, value: str) -> bool:
     return value in Redactor().redact(frame.replace("@@", value))
 
 
-@pytest.mark.parametrize("frame", WHERE_ONLY_VALUES_ARE)
+@every("frame", WHERE_ONLY_VALUES_ARE)
 def test_any_value_is_hidden_where_only_values_are(frame: str) -> None:
     assert [value for value in (*CHOSEN, *WORDS) if shown(frame, value)] == []
 
 
-@pytest.mark.parametrize("frame", WHERE_WORDS_ARE_TOO)
+@every("frame", WHERE_WORDS_ARE_TOO)
 def test_words_with_a_number_are_hidden_where_words_are_too(frame: str) -> None:
     assert [value for value in CHOSEN if shown(frame, value)] == []
 
@@ -106,7 +107,7 @@ def test_what_is_in_quotes_beside_the_name_is_hidden(frame: str) -> None:
     assert [value for value in values if shown(frame, value)] == []
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every("text", HARMLESS)
 def test_types_references_and_labels_are_left_alone(text: str) -> None:
     assert Redactor().find(text) == []
 
@@ -123,9 +124,7 @@ def test_keys_of_wallets_and_nostr_are_hidden(key: str) -> None:
     assert key not in Redactor().redact(f"see {key} here")
 
 
-@pytest.mark.parametrize(
-    "frame", [*WHERE_ONLY_VALUES_ARE, *WHERE_WORDS_ARE_TOO, *IN_QUOTES_AMONG_WORDS, *HARMLESS]
-)
+@every("frame", [*WHERE_ONLY_VALUES_ARE, *WHERE_WORDS_ARE_TOO, *IN_QUOTES_AMONG_WORDS, *HARMLESS])
 def test_a_stream_that_is_cut_anywhere_shows_the_same(frame: str) -> None:
     text = f"first\n{frame.replace('@@', CHOSEN[0])}\nthe next line"
     whole = Redactor().redact(text)

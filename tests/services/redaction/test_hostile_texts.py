@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.rule import Rule
 from ollm_tui.services.redaction.scan import RULES
 from ollm_tui.services.redaction.stream_redactor import StreamRedactor
+from tests.cases import every
 from tests.conftest import LONG
 
 UNITS = (
@@ -68,13 +67,13 @@ def streamed(text: str) -> str:
     return "".join(pieces) + stream.end()
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@every("unit", UNITS)
 def test_a_flood_of_anything_is_read_in_linear_time(unit: str) -> None:
     flood = unit * (CHARACTERS // len(unit))
     assert Redactor(["abcd1234efgh"]).redact(flood) == streamed(flood)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.anchors[0])
+@every("rule", RULES)
 def test_no_pattern_repeats_without_a_bound(rule: Rule) -> None:
     for source in (rule.pattern, rule.unfinished):
         without_classes = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "c", source)

@@ -8,6 +8,7 @@ import pytest
 
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.stream_redactor import StreamRedactor
+from tests.cases import every
 
 PASSWORDS = ("vK9#mQ2$xL7w", "Fj7kLm2p", "correct-horse-battery-staple", "p4ssw0rd_x")
 TOKENS = ("9f86d081884c7d659a2feaa0c55ad015", "hT4mK8xQ2vB9nR3wZ6pL1dF7")
@@ -126,13 +127,13 @@ def hidden(text: str, secret: str) -> bool:
     return secret[:8] not in shown and secret[-8:] not in shown
 
 
-@pytest.mark.parametrize("frame", OF_PASSWORDS)
+@every("frame", OF_PASSWORDS)
 def test_a_password_is_hidden_however_it_is_joined_to_its_name(frame: str) -> None:
     missed = [word for word in PASSWORDS if not hidden(frame.replace("@@", word), word)]
     assert missed == []
 
 
-@pytest.mark.parametrize("frame", OF_TOKENS)
+@every("frame", OF_TOKENS)
 def test_a_token_is_hidden_however_it_is_joined_to_its_name(frame: str) -> None:
     missed = [word for word in TOKENS if not hidden(frame.replace("@@", word), word)]
     assert missed == []
@@ -185,12 +186,12 @@ def test_every_row_of_a_table_is_looked_at() -> None:
     assert shown.count("user") == 20
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every("text", HARMLESS)
 def test_what_only_looks_like_a_name_and_its_value_is_left_alone(text: str) -> None:
     assert Redactor().find(text) == []
 
 
-@pytest.mark.parametrize("frame", [*OF_PASSWORDS, *OF_TOKENS, *HARMLESS])
+@every("frame", [*OF_PASSWORDS, *OF_TOKENS, *HARMLESS])
 def test_a_stream_that_is_cut_anywhere_shows_the_same(frame: str) -> None:
     text = f"first {frame.replace('@@', PASSWORDS[1])} and more\nthe next line"
     whole = Redactor().redact(text)

@@ -12,6 +12,7 @@ import pytest
 
 from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.services.redaction.redactor import Redactor
+from tests.cases import every
 from tests.conftest import Tell
 from tests.services.redaction.fake_secrets import FORMATS, SETTINGS, fill, pem, placed
 from tests.services.redaction.further_texts import (
@@ -31,7 +32,7 @@ def test_the_corpus_is_as_large_as_promised() -> None:
     assert len(HARMLESS) >= 60
 
 
-@pytest.mark.parametrize("name", [*FORMATS, *FURTHER_FORMATS])
+@every("name", [*FORMATS, *FURTHER_FORMATS])
 def test_every_official_format_is_hidden_wherever_it_stands(name: str) -> None:
     make = {**FURTHER_FORMATS, **FORMATS}[name]
     for seed, around in enumerate(SURROUNDINGS):
@@ -66,7 +67,7 @@ def test_a_mark_says_the_kind_and_equal_secrets_have_equal_marks() -> None:
     assert first == second != third
 
 
-@pytest.mark.parametrize("where", SETTINGS)
+@every("where", SETTINGS)
 def test_redacting_again_changes_nothing(where: str) -> None:
     once = Redactor().redact(placed(where, random.Random(where))[0])
     assert Redactor().redact(once) == once

@@ -15,6 +15,7 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import find_locations
 from ollm_tui.settings.schema import Environment, Settings
 from ollm_tui.settings.warning import SettingsWarning
+from tests.cases import every
 from tests.conftest import Tell
 from tests.services.redaction.fake_secrets import FORMATS
 
@@ -48,13 +49,13 @@ def test_open_passes_what_nothing_denies() -> None:
     assert set(result.variables) == set(HARMLESS)
 
 
-@pytest.mark.parametrize("name", (*USUAL_SECRETS, *CODE_STARTERS))
-@pytest.mark.parametrize("settings", (STRICT, OPEN, Environment(allow_list=("*",))))
+@every("name", (*USUAL_SECRETS, *CODE_STARTERS))
+@every("settings", (STRICT, OPEN, Environment(allow_list=("*",))))
 def test_secrets_and_what_starts_code_are_withheld(name: str, settings: Environment) -> None:
     assert cleaned({name: "value"}, settings).withheld == (name,)
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@every("name", sorted(FORMATS))
 def test_a_value_that_looks_like_a_secret_is_withheld_whatever_its_name(name: str) -> None:
     value = FORMATS[name](random.Random(name))
     assert cleaned({"INNOCENT": value}, OPEN).withheld == ("INNOCENT",)

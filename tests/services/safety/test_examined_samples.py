@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.safety.judgement import judge
+from tests.cases import every
 from tests.conftest import Tell
 from tests.services.safety import samples
 from tests.services.safety.samples import NOT_READING, READING
@@ -56,12 +57,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("code", DANGEROUS)
+@every("code", DANGEROUS)
 def test_what_only_looks_harmless_is_never_approved_by_itself(code: str, project: Path) -> None:
     assert judge(code, project, [project]).level != "read-only"
 
 
-@pytest.mark.parametrize("code", EVERYDAY)
+@every("code", EVERYDAY)
 def test_everyday_reading_is_approved_by_itself(code: str, project: Path) -> None:
     judgement = judge(code, project, [project])
     assert judgement.level == "read-only", judgement.reason

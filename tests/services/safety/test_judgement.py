@@ -14,6 +14,7 @@ from ollm_tui.services.safety.judgement import (
     judge,
     judge_python,
 )
+from tests.cases import every
 from tests.services.safety.samples import DANGEROUS, NOT_READING, ORDINARY, READING
 
 DANGEROUS_TOKENS = (
@@ -71,12 +72,12 @@ def judged(code: str, project: Path) -> CommandJudgement:
     return judge(code, project, [project])
 
 
-@pytest.mark.parametrize("code", READING)
+@every("code", READING)
 def test_everyday_reading_is_read_only(code: str, project: Path) -> None:
     assert judged(code, project).level == "read-only", judged(code, project).reason
 
 
-@pytest.mark.parametrize("code", NOT_READING)
+@every("code", NOT_READING)
 def test_what_only_looks_harmless_is_not_read_only(code: str, project: Path) -> None:
     judgement = judged(code, project)
     assert judgement.level != "read-only"
@@ -84,12 +85,12 @@ def test_what_only_looks_harmless_is_not_read_only(code: str, project: Path) -> 
     assert "\n" not in judgement.reason
 
 
-@pytest.mark.parametrize("code", DANGEROUS)
+@every("code", DANGEROUS)
 def test_what_cannot_be_taken_back_is_dangerous(code: str, project: Path) -> None:
     assert judged(code, project).level == "dangerous", judged(code, project).reason
 
 
-@pytest.mark.parametrize("code", ORDINARY)
+@every("code", ORDINARY)
 def test_what_changes_something_is_ordinary(code: str, project: Path) -> None:
     judgement = judged(code, project)
     assert judgement.level == "ordinary", judgement.reason

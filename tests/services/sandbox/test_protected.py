@@ -57,6 +57,7 @@ def test_a_folder_that_cannot_be_listed_hides_nothing_else(tree: Path) -> None:
     (tree / "a").chmod(0o755)
 
 
+@pytest.mark.more
 def test_ten_thousand_files_are_not_walked_for_every_command(tmp_path: Path) -> None:
     for number in range(1_000):
         folder = tmp_path / f"package{number % 10}" / f"part{number}"

@@ -256,7 +256,7 @@ class HistoryModel(RuleBasedStateMachine):
 
 
 HistoryModel.TestCase.settings = settings(
-    max_examples=50 if LONG else 15,
+    max_examples=50 if LONG else 8,
     stateful_step_count=30,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # a life is small as it is
 )

@@ -15,6 +15,7 @@ from ollm_tui.services.search.query import MOST_TERMS, parse_query, period
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import every
 from tests.crash.samples import begin
 
 TODAY = date(2026, 3, 14)
@@ -24,7 +25,7 @@ def local(year: int, month: int, day: int) -> datetime:
     return datetime(year, month, day).astimezone()
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "query"),
     (
         ("retries", Query((Term("retries"),))),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ollm_tui.services.search.query import filter_word, has_filter, parse_query, toggled, within
+from tests.cases import every
 
 
-@pytest.mark.parametrize("text", ("", "retries", 'a "b c" d', "model:x role:user in:2025"))
-@pytest.mark.parametrize("word", ("role:user", "is:pinned", 'project:"my files"', "model:a:b"))
+@every("text", ("", "retries", 'a "b c" d', "model:x role:user in:2025"))
+@every("word", ("role:user", "is:pinned", 'project:"my files"', "model:a:b"))
 def test_a_filter_that_is_put_in_is_there_and_can_be_taken_out(text: str, word: str) -> None:
     without = toggled(text, word) if has_filter(text, word) else text
     assert has_filter(toggled(without, word), word)

@@ -11,6 +11,7 @@ import pytest
 from ollm_tui.services.sync.remote_key import RemoteKey
 from ollm_tui.storage.sync import bare_git
 from ollm_tui.storage.sync.bare_git import THEIRS, BareGit, SyncError, remote_address
+from tests.cases import some
 from tests.services.sync.a_store import Place
 
 A = "11111111-1111-4111-8111-111111111111"
@@ -92,7 +93,7 @@ def test_links_submodules_folders_and_strange_names_are_passed_over(
     assert set(desk.store.facts) == {A}
 
 
-@pytest.mark.parametrize("name", [".git", "..", ".gitmodules"])
+@some(1, "name", [".git", "..", ".gitmodules"])
 def test_trees_that_would_harm_a_checkout_are_refused_or_passed_over(
     desk: Place, remote: Path, name: str
 ) -> None:
@@ -105,7 +106,7 @@ def test_trees_that_would_harm_a_checkout_are_refused_or_passed_over(
     assert set(desk.store.facts) == {A}
 
 
-@pytest.mark.parametrize("data", [b"", b"\x93", b"\xc1" * 100, b"{}" * 1000])
+@some(2, "data", [b"", b"\x93", b"\xc1" * 100, b"{}" * 1000])
 def test_segments_and_keys_of_rubbish_change_nothing(
     desk: Place, remote: Path, data: bytes
 ) -> None:
@@ -168,7 +169,8 @@ def test_a_stranger_cannot_delete_and_cannot_move_what_was_said(
     assert laptop.store.facts[A]
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     "address",
     ["ext::sh -c touch% x", "--upload-pack=x", "-oProxyCommand=x:y", "file:///x", "http://h/x"],
 )

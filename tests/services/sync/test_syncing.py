@@ -142,6 +142,7 @@ def test_a_remote_that_was_emptied_gets_everything_again(places: list[Place], re
     assert (texts(server), texts(server, B)) == ({"one"}, {"two"})
 
 
+@pytest.mark.more
 def test_a_busy_session_is_merged_at_the_next_sync(places: list[Place]) -> None:
     desk, laptop, _ = places
     desk.store.say(A, "one")
@@ -186,6 +187,7 @@ def pushed(remote: Path, before: str, tip: str) -> bytes:
     return done.stdout
 
 
+@pytest.mark.more
 def test_a_message_moves_little_and_segments_are_joined_when_there_is_nothing_new(
     places: list[Place], remote: Path
 ) -> None:
@@ -260,6 +262,7 @@ def let_offer(remote: Path, branch: str, rows: list[str]) -> None:
     git(remote, "update-ref", branch, git(remote, "commit-tree", tree, given=b"x"))
 
 
+@pytest.mark.more
 def test_what_a_remote_kept_back_or_damaged_is_taken_in_when_it_is_offered(
     places: list[Place], remote: Path
 ) -> None:
@@ -297,6 +300,7 @@ def test_a_remote_that_goes_back_in_time_takes_nothing_away_and_is_told_of(
     assert laptop.syncing().once().problems == []
 
 
+@pytest.mark.more
 def test_a_key_that_is_kept_back_is_told_of_and_holds_up_nothing_else(
     places: list[Place], remote: Path
 ) -> None:
@@ -318,6 +322,7 @@ def test_a_key_that_is_kept_back_is_told_of_and_holds_up_nothing_else(
     assert texts(laptop, B) == {"two"}
 
 
+@pytest.mark.more
 def test_a_session_that_cannot_be_taken_in_holds_up_no_other(places: list[Place]) -> None:
     desk, laptop, _ = places
     laptop.store.busy.add(A)
@@ -370,6 +375,7 @@ def test_the_key_of_a_deleted_session_is_gone_from_our_own_repository(
     assert wrapped.sealed not in everything_in(tmp_path / "desk")
 
 
+@pytest.mark.more
 def test_a_remote_that_forbids_forgetting_is_told_of_and_the_rest_is_synced(
     places: list[Place], remote: Path
 ) -> None:

@@ -33,6 +33,7 @@ from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore, snapshots_b
 from ollm_tui.storage.sync.bare_git import BareGit, SyncError, Update
 from ollm_tui.storage.sync.deletions import Deletions
 from ollm_tui.storage.sync.sync_state import SyncState
+from tests.cases import some
 from tests.conftest import LONG
 from tests.folders import quick_folder
 from tests.services.sync.several_machines import OneMachine, content
@@ -285,7 +286,7 @@ def test_a_sync_that_is_killed_at_any_step_loses_nothing(scratch: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(200 if LONG else 2))
+@some(1, "seed", range(200 if LONG else 2))
 def test_three_machines_come_to_the_same_whatever_happens(
     scratch: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

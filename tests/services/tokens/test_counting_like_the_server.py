@@ -18,6 +18,7 @@ from ollm_tui.services.tokens.learnt import ModelMemory
 from ollm_tui.services.tokens.prompt_count import Piece
 from ollm_tui.services.tokens.vocabulary_encoding import VocabularyEncoding
 from tests.approximately import approx
+from tests.cases import some
 from tests.conftest import MODELS
 from tests.services.tokens.counting import SYSTEM, Loaded, piece
 from tests.services.tokens.samples import MORE_TEXTS, SAMPLES
@@ -97,7 +98,7 @@ async def test_the_check_before_sending_equals_what_the_model_then_reads(
     assert checked.source == "exact"
 
 
-@pytest.mark.parametrize("kind", SAMPLES)
+@some(4, "kind", SAMPLES)
 def test_an_estimate_without_vocabulary_is_never_far_below_the_truth(
     own: VocabularyEncoding, kind: str
 ) -> None:
@@ -105,13 +106,14 @@ def test_an_estimate_without_vocabulary_is_never_far_below_the_truth(
         assert careful_estimate(text) >= own.count(text) * 0.9
 
 
-@pytest.mark.parametrize("kind", MORE_TEXTS)
+@some(4, "kind", MORE_TEXTS)
 def test_the_estimate_holds_for_texts_it_was_not_fitted_to(
     own: VocabularyEncoding, kind: str
 ) -> None:
     assert careful_estimate(MORE_TEXTS[kind]) >= own.count(MORE_TEXTS[kind]) * 0.9
 
 
+@pytest.mark.more
 async def test_before_a_measurement_no_estimate_is_below_nine_tenths_of_the_truth(
     embedded: Embedded, generic: VocabularyEncoding
 ) -> None:
@@ -123,7 +125,7 @@ async def test_before_a_measurement_no_estimate_is_below_nine_tenths_of_the_trut
         assert (await counter.settle(prompt)).tokens >= read * 0.9, kind
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first-second", "second-first"])
+@some(1, "order", [(0, 1), (1, 0)], ids=["first-second", "second-first"])
 async def test_after_one_measured_turn_every_estimate_is_within_five_percent(
     embedded: Embedded, generic: VocabularyEncoding, order: tuple[int, int]
 ) -> None:

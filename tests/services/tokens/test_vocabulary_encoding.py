@@ -17,6 +17,7 @@ from ollm_tui.services.tokens.vocabulary_encoding import (
     VocabularyEncoding,
     shipped_ranks,
 )
+from tests.cases import every
 
 ORIGINALS = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
@@ -82,7 +83,7 @@ def test_an_unknown_way_of_splitting_is_not_guessed() -> None:
     assert VocabularyEncoding.of(Vocabulary("gpt-2", [], [])) is None
 
 
-@pytest.mark.parametrize("splitting", sorted(set(SPLITTING)))
+@every("splitting", sorted(set(SPLITTING)))
 def test_every_way_of_splitting_covers_all_of_a_text(splitting: str) -> None:
     letters = sorted({chr(n) for n in range(0x21, 0x7F)} | {chr(0x100 + n) for n in range(256)})
     encoding = VocabularyEncoding.of(Vocabulary(splitting, letters, [1] * len(letters)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import TextDelta
@@ -87,6 +88,7 @@ async def test_a_message_is_brought_whole_by_key(open_app: OpenApp) -> None:
         assert first[:8] in f"{brought.name} {brought.path}" or brought.name
 
 
+@pytest.mark.more
 async def test_escape_closes_it_and_goes_back_to_the_prompt(open_app: OpenApp) -> None:
     async with open_app(SCRIPT, size=WIDE) as (app, pilot):
         await two_sessions(app, pilot)
@@ -102,6 +104,7 @@ async def test_escape_closes_it_and_goes_back_to_the_prompt(open_app: OpenApp) -
         assert prompt(app).has_focus
 
 
+@pytest.mark.more
 async def test_a_narrow_and_tall_terminal_shows_it_below(open_app: OpenApp) -> None:
     async with open_app(SCRIPT, size=(80, 40)) as (app, pilot):
         await two_sessions(app, pilot)
@@ -118,6 +121,7 @@ async def test_without_room_one_line_says_so(open_app: OpenApp) -> None:
         assert "Window too small" in state(app)
 
 
+@pytest.mark.more
 async def test_an_unknown_name_and_the_session_at_hand_are_refused(open_app: OpenApp) -> None:
     async with open_app(SCRIPT, size=WIDE) as (app, pilot):
         await two_sessions(app, pilot)

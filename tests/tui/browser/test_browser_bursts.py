@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 
@@ -30,6 +31,7 @@ def send(on: Desk, *keys: str) -> None:
         driver.send_message(event)
 
 
+@pytest.mark.more
 async def test_down_and_up_again_in_one_go_end_where_they_began(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -52,6 +54,7 @@ async def test_enter_in_one_go_with_moves_opens_the_line_they_led_to(
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"], "the snapshot before the log"
 
 
+@pytest.mark.more
 async def test_up_while_finding_goes_to_the_line_above(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3", "pagedown", "slash")
@@ -62,6 +65,7 @@ async def test_up_while_finding_goes_to_the_line_above(open_app: OpenApp, home: 
         assert on.line == before and on.app.focused is on.browser.session_tree
 
 
+@pytest.mark.more
 async def test_up_beyond_the_first_line_and_down_stays_on_it(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3", "down")
@@ -86,6 +90,7 @@ async def test_words_typed_in_one_go_are_words_also_where_a_letter_is_a_key(
         assert on.line == "css grid puzzle"
 
 
+@pytest.mark.more
 async def test_tab_and_the_keys_after_it_go_to_the_messages(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3", "down")
@@ -121,6 +126,7 @@ async def test_messages_of_another_line_are_never_gone_back_to(
         assert on.branch in (before, ["q2-0", "a2-0"])
 
 
+@pytest.mark.more
 async def test_what_is_done_meanwhile_does_not_move_the_highlight_back(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -140,6 +146,7 @@ async def test_what_is_done_meanwhile_does_not_move_the_highlight_back(
         assert on.line == there != "retry logic for the uploader"
 
 
+@pytest.mark.more
 async def test_a_late_reading_does_not_move_the_highlight_to_the_newest_snapshot(
     open_app: OpenApp, home: Path
 ) -> None:

@@ -59,6 +59,7 @@ async def test_snapshots_of_other_sessions_are_read_when_they_are_opened_up(
         assert "No snapshots yet. Ctrl+T takes one; so does every compression" in on.screen
 
 
+@pytest.mark.more
 async def test_left_goes_up_to_the_session_and_closes_it(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press(*AT_THE_LOG)
@@ -87,6 +88,7 @@ async def test_finding_looks_at_names_of_snapshots_below_closed_sessions(
         assert on.browser.query_one(FindLine).value == ""
 
 
+@pytest.mark.more
 async def test_what_was_only_found_by_its_name_is_read_whole_when_it_is_opened_up(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -141,6 +143,7 @@ async def test_enter_switches_to_a_branch(open_app: OpenApp, home: Path) -> None
         assert on.branch[-1] == "b2"
 
 
+@pytest.mark.more
 async def test_a_snapshot_of_another_session_opens_that_one_first(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -154,6 +157,7 @@ async def test_a_snapshot_of_another_session_opens_that_one_first(
         assert on.branch[-1] == "a2"
 
 
+@pytest.mark.more
 async def test_a_session_that_is_open_elsewhere_offers_the_fork(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -196,6 +200,7 @@ async def test_a_snapshot_is_renamed_pinned_deleted_and_all_of_it_undone(
         assert names == ["", "before the log", "", ""]
 
 
+@pytest.mark.more
 async def test_a_fork_of_a_snapshot_is_a_session_of_its_own(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press(*AT_THE_LOG, "f")
@@ -206,6 +211,7 @@ async def test_a_fork_of_a_snapshot_is_a_session_of_its_own(open_app: OpenApp, h
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"]
 
 
+@pytest.mark.more
 async def test_d_compares_with_the_present_and_m_then_d_compares_two(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -223,6 +229,7 @@ async def test_d_compares_with_the_present_and_m_then_d_compares_two(
         assert on.keys.startswith("That is the current state")
 
 
+@pytest.mark.more
 async def test_x_exports_the_point(
     open_app: OpenApp, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -241,6 +248,7 @@ async def test_x_exports_the_point(
         assert len(exported["messages"]) == 11
 
 
+@pytest.mark.more
 async def test_y_copies_the_id(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press(*AT_THE_LOG, "y")
@@ -248,6 +256,7 @@ async def test_y_copies_the_id(open_app: OpenApp, home: Path) -> None:
         assert on.app.clipboard == "snap0028"
 
 
+@pytest.mark.more
 async def test_tags_and_archive_are_of_sessions_and_can_be_undone(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -295,6 +304,7 @@ async def test_messages_are_brought_into_the_prompt_and_sent_as_data(
         assert names == [f"{full_id(2)}/q2-0", f"{full_id(2)}/a2-0"]
 
 
+@pytest.mark.more
 async def test_restore_alone_opens_the_browser_at_the_newest_snapshot(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -305,6 +315,7 @@ async def test_restore_alone_opens_the_browser_at_the_newest_snapshot(
         assert "Enter restore here" in on.keys and on.app.focused is on.browser.session_tree
 
 
+@pytest.mark.more
 async def test_on_sixty_columns_tab_shows_the_point_in_the_place_of_the_list(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -333,6 +344,7 @@ async def test_a_damaged_snapshot_says_so_and_hides_no_other(open_app: OpenApp, 
         assert on.branch == ["q0", "a0", "q1", "a1"], "the others are as they were"
 
 
+@pytest.mark.more
 async def test_hostile_names_are_only_text(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         hostile = "[@click=app.bell()]x[/] \x1b]52;c;eA==\x07"
@@ -343,11 +355,13 @@ async def test_hostile_names_are_only_text(open_app: OpenApp, home: Path) -> Non
         assert "[@click=app.bell()]x[/]" in on.screen and "\x1b" not in on.screen
 
 
+@pytest.mark.more
 async def test_points_are_named_in_lists_by_their_ids() -> None:
     for point in (Point("s"), Point("s", "x"), Point("s", "", "m/1")):
         assert point_of(key_of(point)) == point
 
 
+@pytest.mark.more
 async def test_closing_it_while_it_still_reads_does_no_harm(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3")
@@ -366,6 +380,7 @@ async def test_closing_it_while_it_still_reads_does_no_harm(open_app: OpenApp, h
         assert isinstance(on.app.screen, ChatScreen) and on.app.is_running
 
 
+@pytest.mark.more
 async def test_the_preview_tells_on_which_machine_a_session_went_on(
     open_app: OpenApp, home: Path, tmp_path: Path
 ) -> None:

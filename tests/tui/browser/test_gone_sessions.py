@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.conftest import OpenApp
@@ -53,6 +55,7 @@ async def test_what_is_left_of_one_is_opened_as_a_new_session(
         assert title(on.app)[0] == "And what if the process restarts in the middle? (fork)"
 
 
+@pytest.mark.more
 async def test_they_are_compared_deleted_and_brought_back_as_any_other(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -69,6 +72,7 @@ async def test_they_are_compared_deleted_and_brought_back_as_any_other(
         assert on.line == before and "4 snapshots" in on.screen
 
 
+@pytest.mark.more
 async def test_the_head_tells_how_large_it_all_is(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3")

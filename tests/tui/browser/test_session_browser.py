@@ -25,6 +25,7 @@ from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_pane import FindLine, RenameLine
 from ollm_tui.tui.browser.session_preview import PreviewStream, SessionPreview
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from tests.cases import some
 from tests.engine.conftest import workspace_on
 from tests.tui.browser.session_samples import ThemedApp, fill
 
@@ -125,6 +126,7 @@ async def test_typing_finds_and_enter_opens(home: Path) -> None:
         assert picked.result == picked.names[2]
 
 
+@pytest.mark.more
 async def test_escape_first_forgets_the_words_then_closes(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("g", "r")
@@ -136,7 +138,7 @@ async def test_escape_first_forgets_the_words_then_closes(home: Path) -> None:
         assert picked.result is None
 
 
-@pytest.mark.parametrize("key", ("f3", "ctrl+s"))
+@some(1, "key", ("f3", "ctrl+s"))
 async def test_the_key_that_opened_it_closes_it(home: Path, key: str) -> None:
     async with picker(home) as picked:
         await picked.press(key)
@@ -154,6 +156,7 @@ async def test_the_preview_shows_facts_and_the_last_words(home: Path) -> None:
         assert "regex" not in picked.preview
 
 
+@pytest.mark.more
 async def test_a_narrow_screen_has_no_preview(home: Path) -> None:
     async with picker(home, (80, 24)) as picked:
         assert not picked.app.screen.query_one(SessionPreview).display
@@ -172,6 +175,7 @@ async def test_tab_goes_to_the_messages_and_back_to_the_list(home: Path) -> None
         assert picked.app.focused is picked.list
 
 
+@pytest.mark.more
 async def test_the_keys_of_the_list_work_when_it_has_the_focus(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("down")
@@ -181,6 +185,7 @@ async def test_the_keys_of_the_list_work_when_it_has_the_focus(home: Path) -> No
         assert picked.result == NEW_SESSION
 
 
+@pytest.mark.more
 async def test_a_letter_that_is_no_key_goes_back_to_finding(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("down", "c", "s")
@@ -188,6 +193,7 @@ async def test_a_letter_that_is_no_key_goes_back_to_finding(home: Path) -> None:
         assert picked.line == "css grid puzzle"
 
 
+@pytest.mark.more
 async def test_up_from_the_first_line_goes_back_to_finding(home: Path) -> None:
     async with picker(home) as picked:
         await picked.press("down", "up")
@@ -244,6 +250,7 @@ async def test_a_fork_is_highlighted_and_can_be_opened(home: Path) -> None:
         assert picked.result not in (*picked.names, None, NOTHING)
 
 
+@pytest.mark.more
 async def test_what_fails_is_said_in_one_line_and_changes_nothing(home: Path) -> None:
     async with picker(home) as picked:
         conversation, _ = await picked.workspace.resume(picked.names[1])
@@ -253,6 +260,7 @@ async def test_what_fails_is_said_in_one_line_and_changes_nothing(home: Path) ->
         await conversation.close()
 
 
+@pytest.mark.more
 async def test_another_process_writing_a_session_is_said(home: Path) -> None:
     other = workspace_on(home, (), Settings())
     async with picker(home) as picked:
@@ -286,6 +294,7 @@ async def test_an_empty_store_teaches(home: Path) -> None:
         assert picked.result == NOTHING
 
 
+@pytest.mark.more
 async def test_the_words_to_find_by_lose_their_controls(home: Path) -> None:
     async with picker(home) as picked:
         picked.app.screen.query_one(FindLine).insert_text_at_cursor("g\x1b]52;c;eA==\x07rid\n")
@@ -294,6 +303,7 @@ async def test_the_words_to_find_by_lose_their_controls(home: Path) -> None:
         assert picked.line == "css grid puzzle"
 
 
+@pytest.mark.more
 async def test_sixty_columns_are_enough(home: Path) -> None:
     async with picker(home, (60, 20)) as picked:
         await picked.press("down", "r")

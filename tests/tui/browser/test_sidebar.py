@@ -21,6 +21,7 @@ from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_pane import FindLine, RenameLine
 from ollm_tui.tui.browser.sidebar import Sidebar
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from tests.cases import some
 from tests.engine.conftest import workspace_on
 from tests.tui.browser.session_samples import ThemedApp, fill
 
@@ -79,7 +80,8 @@ async def test_it_begins_on_the_open_session(home: Path) -> None:
         assert app.focused is app.sidebar.session_list
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("key", "wanted"),
     [
         ("enter", SessionList.Opened(HERE)),
@@ -117,7 +119,7 @@ async def test_a_title_is_typed_in_place(home: Path) -> None:
         assert app.focused is app.sidebar.session_list
 
 
-@pytest.mark.parametrize("keys", (["x", "escape"], ["enter"], ["delete", "enter"]))
+@some(1, "keys", (["x", "escape"], ["enter"], ["delete", "enter"]))
 async def test_no_other_title_is_no_wish(home: Path, keys: list[str]) -> None:
     async with shown(home) as (app, pilot, _):
         await pilot.press("r", *keys)
@@ -126,7 +128,7 @@ async def test_no_other_title_is_no_wish(home: Path, keys: list[str]) -> None:
         assert app.focused is app.sidebar.session_list
 
 
-@pytest.mark.parametrize("keys", (["slash", "c", "s", "s"], ["c", "s", "s"]))
+@some(1, "keys", (["slash", "c", "s", "s"], ["c", "s", "s"]))
 async def test_a_slash_or_a_letter_that_is_no_key_finds(home: Path, keys: list[str]) -> None:
     async with shown(home) as (app, pilot, names):
         assert not app.query_one(FindLine).is_on_screen
@@ -150,6 +152,7 @@ async def test_escape_ends_finding_and_shows_all_again(home: Path) -> None:
         assert app.line == "css grid puzzle"
 
 
+@pytest.mark.more
 async def test_the_arrow_goes_down_from_the_words_to_the_list(home: Path) -> None:
     async with shown(home) as (app, pilot, _):
         await pilot.press("slash", "e", "down", "down")
@@ -157,6 +160,7 @@ async def test_the_arrow_goes_down_from_the_words_to_the_list(home: Path) -> Non
         assert app.line == "regex for logs"
 
 
+@pytest.mark.more
 async def test_another_list_keeps_the_highlight(home: Path) -> None:
     async with shown(home) as (app, pilot, names):
         await pilot.press("down", "down")
@@ -178,6 +182,7 @@ async def test_the_keys_are_shown_while_they_matter(home: Path) -> None:
         assert not app.query_one(LiveKeys).display
 
 
+@pytest.mark.more
 async def test_what_was_done_is_said_until_the_highlight_moves(home: Path) -> None:
     async with shown(home) as (app, pilot, _):
         app.sidebar.tell("pinned")
@@ -198,6 +203,7 @@ async def test_without_sessions_it_says_how_one_begins(home: Path) -> None:
         assert first.strip().startswith("No sessions yet")
 
 
+@pytest.mark.more
 async def test_brackets_in_titles_are_only_text(home: Path) -> None:
     hostile = "[@click=app.bell()]x[/]"
     async with shown(home, hostile, "[/") as (app, pilot, _):

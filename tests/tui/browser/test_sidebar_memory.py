@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from textual.widget import Widget
 
 from ollm_tui.core.provider import TextDelta
@@ -38,6 +39,7 @@ async def test_an_open_sidebar_is_open_again_after_a_restart(open_app: OpenApp) 
         assert not chat(app).query(ChatSidebar)
 
 
+@pytest.mark.more
 async def test_on_a_narrow_terminal_the_conversation_is_shown_first(open_app: OpenApp) -> None:
     async with open_app(size=(100, 24)) as (app, pilot):
         await pilot.press("f2")
@@ -47,6 +49,7 @@ async def test_on_a_narrow_terminal_the_conversation_is_shown_first(open_app: Op
         assert stream_is_shown(app)
 
 
+@pytest.mark.more
 async def test_a_terminal_that_becomes_narrow_shows_the_conversation(open_app: OpenApp) -> None:
     async with open_app(size=(120, 30)) as (app, pilot):
         await pilot.resize_terminal(60, 20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ollm_tui.settings.schema import Sessions, Settings
 from ollm_tui.tui.app import OllmApp
 from tests.tui.conftest import OpenApp
@@ -26,6 +28,7 @@ async def test_the_model_names_the_session_when_asked(open_app: OpenApp) -> None
         assert app.conversation and len(app.conversation.state) == 2, "nothing of it is said"
 
 
+@pytest.mark.more
 async def test_a_model_without_a_title_leaves_the_old_one(open_app: OpenApp) -> None:
     async with open_app([says("fine"), says("***")]) as (app, pilot):
         await send(app, pilot, "hello there")
@@ -45,6 +48,7 @@ async def test_a_session_is_named_after_its_first_answer_where_the_settings_say_
         assert name_of(app) == "Locks in SQLite"
 
 
+@pytest.mark.more
 async def test_no_model_names_a_session_unasked_without_the_setting(open_app: OpenApp) -> None:
     async with open_app([says("fine"), says("Locks in SQLite")]) as (app, pilot):
         await send(app, pilot, "hello there")

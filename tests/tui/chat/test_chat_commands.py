@@ -31,6 +31,7 @@ from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 from ollm_tui.tui.stream.transcript.transcript import Transcript
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream, title
 from tests.tui.typing_in import type_in
@@ -68,6 +69,7 @@ async def test_alt_up_goes_to_the_stream_and_escape_back_to_the_prompt(open_app:
         assert app.focused is prompt(app) and chat(app).transcript.cursor.key is None
 
 
+@pytest.mark.more
 async def test_j_k_g_and_capital_g_move_the_message_cursor(open_app: OpenApp) -> None:
     async with open_app(answers("one", "two")) as (app, pilot):
         await send(app, pilot, "a")
@@ -89,6 +91,7 @@ async def test_y_copies_the_message_as_it_was_written(open_app: OpenApp) -> None
         assert "terminal" in state(app)
 
 
+@pytest.mark.more
 async def test_several_messages_are_marked_and_copied_together(open_app: OpenApp) -> None:
     async with open_app(answers("there")) as (app, pilot):
         await send(app, pilot, "hi")
@@ -98,6 +101,7 @@ async def test_several_messages_are_marked_and_copied_together(open_app: OpenApp
         assert "2 messages" in state(app)
 
 
+@pytest.mark.more
 async def test_c_copies_one_code_block_after_the_other(open_app: OpenApp) -> None:
     async with open_app(answers(CODE)) as (app, pilot):
         await send(app, pilot, "code please")
@@ -110,6 +114,7 @@ async def test_c_copies_one_code_block_after_the_other(open_app: OpenApp) -> Non
         assert set(copied) == {"one = 1", "two"} and copied[0] == copied[2]
 
 
+@pytest.mark.more
 async def test_c_without_code_says_so(open_app: OpenApp) -> None:
     async with open_app(answers("no code")) as (app, pilot):
         await send(app, pilot, "hi")
@@ -132,6 +137,7 @@ async def test_e_edits_a_message_and_both_versions_stay(open_app: OpenApp, home:
     assert len(json.loads(file.read_bytes())["messages"]) == 4
 
 
+@pytest.mark.more
 async def test_an_edit_can_be_given_up(open_app: OpenApp) -> None:
     async with open_app(answers("first")) as (app, pilot):
         await send(app, pilot, "one")
@@ -141,6 +147,7 @@ async def test_an_edit_can_be_given_up(open_app: OpenApp) -> None:
         assert prompt(app).text == "" and chat(app).chat.editing is None
 
 
+@pytest.mark.more
 async def test_the_models_words_cannot_be_edited(open_app: OpenApp) -> None:
     async with open_app(answers("first")) as (app, pilot):
         await send(app, pilot, "one")
@@ -193,6 +200,7 @@ async def test_thoughts_are_folded_and_open_with_ctrl_o(open_app: OpenApp) -> No
         assert "deep thought" in " ".join(stream(app))
 
 
+@pytest.mark.more
 async def test_details_show_model_tokens_and_speed(open_app: OpenApp) -> None:
     async with open_app(answers("A"), size=(100, 24)) as (app, pilot):
         await send(app, pilot, "one")
@@ -217,6 +225,7 @@ async def test_find_marks_words_and_n_goes_on(open_app: OpenApp) -> None:
         assert chat(app).transcript.finder.position == (0, 0)
 
 
+@pytest.mark.more
 async def test_closing_find_comes_back_to_the_prompt(open_app: OpenApp) -> None:
     async with open_app(answers("A")) as (app, pilot):
         await slash(app, pilot, "/find nothing")
@@ -299,6 +308,7 @@ async def test_rename_star_save_and_export(
         assert "end the name in .md, .html or .json" in state(app)
 
 
+@pytest.mark.more
 async def test_rename_asks_when_no_title_was_given(open_app: OpenApp) -> None:
     async with open_app(answers("A")) as (app, pilot):
         await send(app, pilot, "one")
@@ -309,7 +319,7 @@ async def test_rename_asks_when_no_title_was_given(open_app: OpenApp) -> None:
         assert title(app)[0] == "onex"
 
 
-@pytest.mark.parametrize("command", ("/export", "/save", "/fork", "/edit", "/copy", "/rewind"))
+@some(2, "command", ("/export", "/save", "/fork", "/edit", "/copy", "/rewind"))
 async def test_commands_on_nothing_say_what_is_missing(open_app: OpenApp, command: str) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, command)
@@ -319,7 +329,8 @@ async def test_commands_on_nothing_say_what_is_missing(open_app: OpenApp, comman
 # Screens
 
 
-@pytest.mark.parametrize(
+@some(
+    3,
     ("key", "screen"),
     (
         ("ctrl+p", CommandPalette),
@@ -344,12 +355,14 @@ async def test_a_key_opens_a_screen_and_escape_closes_it(
         assert isinstance(app.screen, ChatScreen) and app.focused is prompt(app)
 
 
+@pytest.mark.more
 async def test_a_question_mark_in_a_text_is_text(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await type_in(pilot, "why?")
         assert prompt(app).text == "why?"
 
 
+@pytest.mark.more
 async def test_the_palette_runs_what_is_chosen(open_app: OpenApp) -> None:
     async with open_app(answers("A")) as (app, pilot):
         await send(app, pilot, "one")
@@ -362,6 +375,7 @@ async def test_the_palette_runs_what_is_chosen(open_app: OpenApp) -> None:
         assert stream(app) == []
 
 
+@pytest.mark.more
 async def test_the_palette_puts_the_best_first_and_then_what_was_used(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("ctrl+p")
@@ -384,6 +398,7 @@ async def test_the_palette_puts_the_best_first_and_then_what_was_used(open_app: 
         assert app.screen.query_one(ChoiceList).highlighted_key == "read.details"
 
 
+@pytest.mark.more
 async def test_slash_names_are_ranked_and_letters_are_enough(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await type_in(pilot, "/mod")
@@ -393,6 +408,7 @@ async def test_slash_names_are_ranked_and_letters_are_enough(open_app: OpenApp) 
         assert completions(app)[0].startswith("/snapshot")
 
 
+@pytest.mark.more
 async def test_the_theme_picker_begins_at_the_theme_in_use(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/theme nord")
@@ -426,6 +442,7 @@ async def test_an_unknown_command_keeps_the_text_and_names_the_nearest(open_app:
         assert prompt(app).text == "/thme" and "did you mean /theme" in state(app)
 
 
+@pytest.mark.more
 async def test_earlier_prompts_are_found_again(open_app: OpenApp) -> None:
     async with open_app(answers("A")) as (app, pilot):
         await send(app, pilot, "remember me")
@@ -493,6 +510,7 @@ async def test_load_finds_a_session_by_the_words_of_its_title(open_app: OpenApp)
         assert chat(app).chat.conversation.session_id == left
 
 
+@pytest.mark.more
 async def test_a_command_that_goes_to_another_session_is_no_draft_of_the_one_left(
     open_app: OpenApp,
 ) -> None:
@@ -510,6 +528,7 @@ async def test_a_command_that_goes_to_another_session_is_no_draft_of_the_one_lef
         assert prompt(app).text == ""
 
 
+@pytest.mark.more
 async def test_an_export_without_a_name_is_called_after_the_title(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -522,6 +541,7 @@ async def test_an_export_without_a_name_is_called_after_the_title(
     assert file_name("月", "3f2a91c4ffff") == "3f2a91c4.md"
 
 
+@pytest.mark.more
 async def test_history_is_the_whole_conversation(open_app: OpenApp) -> None:
     async with open_app(answers("A", "B")) as (app, pilot):
         await slash(app, pilot, "/history")
@@ -535,6 +555,7 @@ async def test_history_is_the_whole_conversation(open_app: OpenApp) -> None:
         assert "one" in text and "A" in text, "also what is excluded from the context"
 
 
+@pytest.mark.more
 async def test_context_takes_a_priority_and_a_snapshot(open_app: OpenApp) -> None:
     async with open_app(answers("A")) as (app, pilot):
         await send(app, pilot, "one")

@@ -15,6 +15,7 @@ from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.chat.words import PLACEHOLDER, SHORT_PLACEHOLDER
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import gauge, prompt, settled, state, stream, title
 from tests.tui.typing_in import type_in
@@ -39,6 +40,7 @@ async def test_the_prompt_is_focused_and_says_how_it_works(open_app: OpenApp) ->
         assert "/ for commands" in str(prompt(app).placeholder)
 
 
+@pytest.mark.more
 async def test_what_the_empty_prompt_says_is_never_cut(open_app: OpenApp) -> None:
     async with open_app(size=(60, 20)) as (app, pilot):
         assert prompt(app).render_line(0).text.rstrip() == SHORT_PLACEHOLDER
@@ -47,7 +49,7 @@ async def test_what_the_empty_prompt_says_is_never_cut(open_app: OpenApp) -> Non
         assert prompt(app).render_line(0).text.rstrip() == PLACEHOLDER
 
 
-@pytest.mark.parametrize("key", ("ctrl+j", "shift+enter", "alt+enter"))
+@some(1, "key", ("ctrl+j", "shift+enter", "alt+enter"))
 async def test_other_keys_begin_a_new_line(open_app: OpenApp, key: str) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("a", key, "b")
@@ -55,12 +57,14 @@ async def test_other_keys_begin_a_new_line(open_app: OpenApp, key: str) -> None:
         assert prompt(app).size.height == 2
 
 
+@pytest.mark.more
 async def test_a_backslash_before_enter_begins_a_new_line(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("a", "backslash", "enter", "b")
         assert prompt(app).text == "a\nb"
 
 
+@pytest.mark.more
 async def test_nothing_is_sent_when_there_is_nothing_to_send(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("enter", "space", "enter")
@@ -128,6 +132,7 @@ async def test_enter_twice_sends_a_queued_message_while_the_model_writes(open_ap
         assert stream(app)[-1].startswith("┃ B")
 
 
+@pytest.mark.more
 async def test_now_with_an_empty_queue_says_so_and_stops_nothing(open_app: OpenApp) -> None:
     go_on = asyncio.Event()
     async with open_app([[TextDelta("A"), go_on, TextDelta(" B"), DONE]]) as (app, pilot):
@@ -149,6 +154,7 @@ async def test_a_failure_is_shown_in_the_stream_with_what_to_do(open_app: OpenAp
         assert stream(app)[-2:] == ["! No answer", "! Start the server"]
 
 
+@pytest.mark.more
 async def test_what_has_to_be_prepared_is_said(open_app: OpenApp) -> None:
     script = [[Preparing("fetching the model", 0.5), asyncio.Event()]]
     async with open_app(script) as (app, pilot):
@@ -160,6 +166,7 @@ async def test_what_has_to_be_prepared_is_said(open_app: OpenApp) -> None:
         await settled(app, pilot)
 
 
+@pytest.mark.more
 async def test_up_and_down_walk_through_what_was_sent_and_keep_the_draft(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         for text in ("one", "two"):
@@ -200,7 +207,7 @@ async def test_ctrl_c_stops_an_answer(open_app: OpenApp) -> None:
         assert "┃ x stopped" in stream(app)
 
 
-@pytest.mark.parametrize("key", ("ctrl+d", "ctrl+q"))
+@some(1, "key", ("ctrl+d", "ctrl+q"))
 async def test_leaving(open_app: OpenApp, key: str) -> None:
     async with open_app() as (app, pilot):
         await pilot.press(key)
@@ -208,6 +215,7 @@ async def test_leaving(open_app: OpenApp, key: str) -> None:
         assert not app.is_running
 
 
+@pytest.mark.more
 async def test_ctrl_d_deletes_while_there_is_text(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("a", "b", "home", "ctrl+d")
@@ -252,7 +260,7 @@ async def test_it_works_at_60_by_20_and_survives_resizing(open_app: OpenApp) -> 
             assert any("word199" in line for line in stream(app))
 
 
-@pytest.mark.parametrize("theme", ("dark", "light", "auto", "no such theme"))
+@some(2, "theme", ("dark", "light", "auto", "no such theme"))
 async def test_every_theme_opens(open_app: OpenApp, theme: str) -> None:
     async with open_app(settings=Settings(ui=Interface(theme=theme))) as (app, _):
         assert isinstance(app.screen, ChatScreen)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.settings.schema import Retention, Settings
 from tests.tui.browser_desk import Desk
@@ -43,6 +45,7 @@ async def test_a_snapshot_of_it_is_where_it_is_said_to_be(open_app: OpenApp, hom
     assert not list((home / "sessions").rglob("*.j*"))
 
 
+@pytest.mark.more
 async def test_it_is_forked_in_memory_and_the_first_one_stays(
     open_app: OpenApp, home: Path
 ) -> None:

@@ -20,6 +20,7 @@ from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.chat.files_back import FilesBack, offer_files
 from ollm_tui.tui.chat.screen import ChatScreen
+from tests.cases import some
 from tests.tui.browser_desk import Desk
 from tests.tui.browser_samples import full_id, rich_session, take_snapshots
 from tests.tui.conftest import OpenApp
@@ -99,7 +100,7 @@ async def test_going_back_offers_the_files_and_y_brings_them_back(
         assert "2 files restored" in state(on.app)
 
 
-@pytest.mark.parametrize("keys", [("b",), ("B",)])
+@some(1, "keys", [("b",), ("B",)])
 async def test_going_back_to_a_message_offers_them_too(
     open_app: OpenApp, home: Path, keys: tuple[str, ...]
 ) -> None:
@@ -113,6 +114,7 @@ async def test_going_back_to_a_message_offers_them_too(
         assert files.texts == {"kept": "as ever", "changed": "one"}
 
 
+@pytest.mark.more
 async def test_a_message_of_the_browser_offers_them_too(open_app: OpenApp, home: Path) -> None:
     async with opened(open_app, home) as (on, files):
         files.change()
@@ -120,6 +122,7 @@ async def test_a_message_of_the_browser_offers_them_too(open_app: OpenApp, home:
         await until(on.pilot, lambda: isinstance(on.app.screen, FilesBack))
 
 
+@pytest.mark.more
 async def test_editing_an_earlier_message_offers_them_first(open_app: OpenApp, home: Path) -> None:
     async with opened(open_app, home) as (on, files):
         files.change()
@@ -130,6 +133,7 @@ async def test_editing_an_earlier_message_offers_them_first(open_app: OpenApp, h
         assert files.texts["changed"] == "two"
 
 
+@pytest.mark.more
 async def test_nothing_is_offered_once_another_session_is_shown(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -143,6 +147,7 @@ async def test_nothing_is_offered_once_another_session_is_shown(
         assert isinstance(on.app.screen, ChatScreen)
 
 
+@pytest.mark.more
 async def test_undo_offers_the_files_as_they_were_before(open_app: OpenApp, home: Path) -> None:
     async with opened(open_app, home) as (on, files):
         files.change()
@@ -189,6 +194,7 @@ async def test_what_others_wrote_since_is_only_overwritten_when_it_is_marked(
         assert files.texts == {"kept": "as ever", "changed": "mine"}
 
 
+@pytest.mark.more
 async def test_files_of_another_project_are_never_offered(open_app: OpenApp, home: Path) -> None:
     async with opened(open_app, home, project="/home/me/uploader") as (on, files):
         files.change()
@@ -198,6 +204,7 @@ async def test_files_of_another_project_are_never_offered(open_app: OpenApp, hom
         assert on.branch == BACK and files.texts == before
 
 
+@pytest.mark.more
 async def test_sixty_columns_are_enough(open_app: OpenApp, home: Path) -> None:
     async with opened(open_app, home, size=(60, 20)) as (on, files):
         files.change()

@@ -86,6 +86,7 @@ async def test_what_is_sent_goes_on_in_a_fork(open_app: OpenApp, other: OtherWri
         other.close()
 
 
+@pytest.mark.more
 async def test_a_session_that_is_deleted_meanwhile_is_told(
     open_app: OpenApp, other: OtherWriter, home: Path
 ) -> None:

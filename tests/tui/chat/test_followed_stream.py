@@ -93,6 +93,7 @@ async def test_messages_and_growing_answers_are_seen(
     other.close()
 
 
+@pytest.mark.more
 async def test_thoughts_stay_open_while_they_grow(
     library: SessionLibrary, open_workspace: OpenWorkspace
 ) -> None:
@@ -130,6 +131,7 @@ async def test_who_reads_further_up_stays_there(
     other.close()
 
 
+@pytest.mark.more
 async def test_another_branch_takes_the_place_of_the_one_shown(
     library: SessionLibrary, open_workspace: OpenWorkspace
 ) -> None:
@@ -159,6 +161,7 @@ async def test_the_end_of_the_other_window_is_told_and_cuts_off_its_answer(
         assert here.transcript.entry("a1").footer == "interrupted"
 
 
+@pytest.mark.more
 async def test_another_model_is_announced(
     library: SessionLibrary, open_workspace: OpenWorkspace
 ) -> None:

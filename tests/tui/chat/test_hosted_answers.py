@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ollm_tui.core.errors import RateLimited
 from ollm_tui.core.model_card import ModelCard
 from ollm_tui.core.provider import Capabilities, Completed, TextDelta
@@ -48,6 +50,7 @@ async def test_the_cost_is_below_each_answer_and_of_the_session_in_the_status(
         assert "$0.0366 · saved" in state(app)
 
 
+@pytest.mark.more
 async def test_a_price_that_nobody_knows_is_unknown_and_not_free(open_app: OpenApp) -> None:
     provider = Hosted(answers(1))
     provider.card = None
@@ -59,6 +62,7 @@ async def test_a_price_that_nobody_knows_is_unknown_and_not_free(open_app: OpenA
         assert "unknown · saved" in state(app)
 
 
+@pytest.mark.more
 async def test_what_this_machine_answers_shows_no_money(open_app: OpenApp) -> None:
     async with open_app(Scripted(answers(1)), size=(120, 30)) as (app, pilot):
         await send(app, pilot, "one")

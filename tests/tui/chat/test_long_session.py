@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.settings.schema import Retention, Settings
+from tests.cases import some
 from tests.tui.browser_desk import Desk
 from tests.tui.chat.test_too_long import answer, offered
 from tests.tui.conftest import OpenApp
@@ -41,6 +42,7 @@ async def test_it_is_asked_at_the_limit_and_again_only_after_as_many_more(
         assert offered(app) == "", "that it was asked is remembered"
 
 
+@pytest.mark.more
 async def test_esc_means_not_now_and_sending_goes_on_here(open_app: OpenApp) -> None:
     async with open_app(ANSWERS, settings=FOUR, size=(100, 30)) as (app, pilot):
         for text in ("one", "two", "three"):
@@ -50,7 +52,7 @@ async def test_esc_means_not_now_and_sending_goes_on_here(open_app: OpenApp) -> 
         assert offered(app) == "" and state(app).startswith("Continuing here")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@some(1, "size", [(80, 24), (120, 40)])
 async def test_yes_goes_on_in_a_linked_session_and_the_browser_leads_back(
     open_app: OpenApp, size: tuple[int, int]
 ) -> None:
@@ -79,6 +81,7 @@ async def test_yes_goes_on_in_a_linked_session_and_the_browser_leads_back(
         assert chat(app).chat.conversation.session_id == old
 
 
+@pytest.mark.more
 async def test_what_was_being_written_is_written_in_the_linked_session(open_app: OpenApp) -> None:
     async with open_app(ANSWERS, settings=FOUR) as (app, pilot):
         for text in ("one", "two"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.prompt.prompt import Prompt
 from tests.tui.prompt_desk import Desk, desk, lines_of, paste
@@ -40,6 +42,7 @@ async def test_it_shows_three_how_many_more_and_the_keys() -> None:
         ]
 
 
+@pytest.mark.more
 async def test_a_long_message_takes_one_line_at_any_width() -> None:
     async with desk(size=(30, 20)) as (app, pilot):
         app.waiting.messages.add(Prompt.Sent("word " * 100))
@@ -47,6 +50,7 @@ async def test_a_long_message_takes_one_line_at_any_width() -> None:
         assert len(shown(app)) == 2 and shown(app)[0].endswith("…")
 
 
+@pytest.mark.more
 async def test_foreign_brackets_are_only_text() -> None:
     async with desk() as (app, pilot):
         app.waiting.messages.add(Prompt.Sent("[bold]x[/ [@click=app.quit()]y"))

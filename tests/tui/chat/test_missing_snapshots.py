@@ -16,6 +16,7 @@ from ollm_tui.services.snapshots.closed_sessions import ClosedSessions
 from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.settings.schema import Settings, Snapshots
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.cases import some
 from tests.end_to_end.test_disk_full import full_disk
 from tests.engine.compression.test_compression import gardener
 from tests.engine.compression.test_compression import settings as small_window
@@ -75,6 +76,7 @@ async def test_on_a_full_disk_going_back_to_a_message_says_so_and_can_be_undone(
             assert told(on) == 1, "once is enough"
 
 
+@pytest.mark.more
 async def test_on_a_full_disk_a_restore_promises_no_way_back(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press("alt+up", "k", "k", "k", "k", "k", "b")
@@ -90,6 +92,7 @@ async def test_on_a_full_disk_a_restore_promises_no_way_back(open_app: OpenApp, 
             assert [each.undone_at for each in history] == [None]
 
 
+@pytest.mark.more
 async def test_on_a_full_disk_a_change_of_mode_says_that_no_snapshot_was_taken(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -114,7 +117,7 @@ async def test_what_the_user_asked_for_is_answered_where_it_was_asked(
         assert told(on) == 0
 
 
-@pytest.mark.parametrize("where", ("message", "snapshot"))
+@some(1, "where", ("message", "snapshot"))
 async def test_without_snapshots_the_way_back_is_only_promised_where_there_is_one(
     open_app: OpenApp, home: Path, where: str
 ) -> None:
@@ -130,6 +133,7 @@ async def test_without_snapshots_the_way_back_is_only_promised_where_there_is_on
             assert "cannot be undone (no snapshot" in state(on.app)
 
 
+@pytest.mark.more
 async def test_a_compression_without_a_snapshot_before_it_says_so(
     open_app: OpenApp, home: Path
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.conversation.conversation import Conversation
@@ -147,6 +149,7 @@ async def test_keys_act_on_the_message_that_was_found(open_app: OpenApp) -> None
         assert app.clipboard == "dogs"
 
 
+@pytest.mark.more
 async def test_a_small_window_keeps_the_prompt(open_app: OpenApp) -> None:
     async with open_app(size=(60, 10)) as (app, _):
         assert prompt(app).region.bottom <= 9 and prompt(app).region.height == 3
@@ -188,6 +191,7 @@ async def test_a_session_that_is_open_elsewhere_is_followed_and_says_how_to_go_o
             assert "forks it" in str(chat(second).prompt.placeholder)
 
 
+@pytest.mark.more
 async def test_details_do_not_hide_how_an_answer_ended(open_app: OpenApp) -> None:
     async with open_app([[TextDelta("A"), asyncio.Event()]], size=(120, 24)) as (app, pilot):
         await type_in(pilot, "one")
@@ -230,6 +234,7 @@ async def test_what_is_sent_while_another_session_opens_stays_where_it_was_sent(
         assert [message.text for message in here.state.branch()] == ["one", "A"]
 
 
+@pytest.mark.more
 async def test_the_second_ctrl_c_quits_also_when_another_session_came_between(
     open_app: OpenApp,
 ) -> None:

@@ -16,6 +16,7 @@ from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from tests.cases import some
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.chat.test_chat_commands import answers
@@ -48,6 +49,7 @@ async def test_a_snapshot_is_taken_by_key_and_by_name_and_says_so(
         assert names[:2] == ["[b]before the rewrite", ""]
 
 
+@pytest.mark.more
 async def test_of_an_empty_conversation_none_is_taken(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         on = Desk(app, pilot)
@@ -55,7 +57,7 @@ async def test_of_an_empty_conversation_none_is_taken(open_app: OpenApp) -> None
         assert state(app).startswith("No messages yet · send a message first")
 
 
-@pytest.mark.parametrize("words", ("before the log", "THE LOG", "snap0028"))
+@some(1, "words", ("before the log", "THE LOG", "snap0028"))
 async def test_restore_finds_a_snapshot_by_its_name_or_id(
     open_app: OpenApp, home: Path, words: str
 ) -> None:
@@ -65,6 +67,7 @@ async def test_restore_finds_a_snapshot_by_its_name_or_id(
         assert "Back at “before the log”" in state(on.app)
 
 
+@pytest.mark.more
 async def test_a_list_that_was_opened_before_the_session_goes_back_in_it(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -80,6 +83,7 @@ async def test_a_list_that_was_opened_before_the_session_goes_back_in_it(
         assert on.branch == MAIN[:6] and points.now()
 
 
+@pytest.mark.more
 async def test_restore_says_when_no_snapshot_is_called_so(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await say(on, "/restore nothing")
@@ -122,6 +126,7 @@ async def test_get_back_to_before_i_pasted_that_log(open_app: OpenApp, home: Pat
         assert not any("log" in line for line in stream(on.app))
 
 
+@pytest.mark.more
 async def test_before_the_first_message_there_is_nothing_to_go_back_to(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -185,6 +190,7 @@ async def test_the_sidebar_shows_the_snapshots_of_the_open_session_and_enter_res
         assert len([line for line in sidebar(on) if "◆" in line]) == 2
 
 
+@pytest.mark.more
 async def test_a_snapshot_in_the_sidebar_is_deleted_and_brought_back(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -195,6 +201,7 @@ async def test_a_snapshot_in_the_sidebar_is_deleted_and_brought_back(
         assert len(await on.app.workspace.snapshots.list(full_id(0))) == 4
 
 
+@pytest.mark.more
 async def test_editing_a_message_brings_along_again_what_it_had(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -207,6 +214,7 @@ async def test_editing_a_message_brings_along_again_what_it_had(
         assert "[earlier message 1 · 1 line" in prompt(on.app).text
 
 
+@pytest.mark.more
 async def test_what_was_deleted_long_ago_goes_for_good_after_the_start(
     open_app: OpenApp, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,7 +230,8 @@ async def test_what_was_deleted_long_ago_goes_for_good_after_the_start(
         assert len(library.list(full_id(0))) == 3
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("width", "told"),
     [
         (140, "· the model was gemma3:4b · F7 switches"),
@@ -240,6 +249,7 @@ async def test_after_going_back_it_is_said_which_model_answered_then(
         assert conversation.choice.model == "tiny", "going back does not change who answers"
 
 
+@pytest.mark.more
 async def test_where_the_same_model_answers_nothing_is_said_of_it(
     open_app: OpenApp, home: Path
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Usage
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, settled, state, title
 from tests.tui.typing_in import type_in
@@ -41,7 +42,8 @@ async def test_what_is_told_while_an_answer_ends_stays_its_time(open_app: OpenAp
         assert "Message copied" in state(app)
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("width", "expected"),
     [
         (60, "Ctrl+P commands   F3 sessions   F1 help"),

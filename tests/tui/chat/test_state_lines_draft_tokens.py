@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from textual import events
 
 from ollm_tui.core.session.message import Attachment
@@ -11,6 +10,7 @@ from ollm_tui.settings.schema import Compression, Context, Settings
 from ollm_tui.tui.chat.state_lines import GROWN_BY, DraftTokens
 from ollm_tui.tui.gauge.gauge_line import Reading
 from tests.approximately import approx
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.gauge.test_gauge import CALM, view
 from tests.tui.seen import chat, gauge, prompt, send, settled
@@ -41,7 +41,7 @@ def test_pastes_count_and_commands_do_not() -> None:
     assert draft.of("//goal " + SENTENCE) > 0
 
 
-@pytest.mark.parametrize("columns", (60, 80, 120))
+@some(1, "columns", (60, 80, 120))
 async def test_a_long_draft_is_told_beside_the_numbers(open_app: OpenApp, columns: int) -> None:
     async with open_app(size=(columns, 24)) as (app, pilot):
         await type_in(pilot, "short")
@@ -64,7 +64,7 @@ async def test_a_paste_counts_with_what_it_stands_for(open_app: OpenApp) -> None
         assert "+ ≈1." in gauge(app) or "+ ≈2." in gauge(app)
 
 
-@pytest.mark.parametrize("columns", (60, 80, 120))
+@some(1, "columns", (60, 80, 120))
 async def test_a_draft_that_does_not_fit_says_so_before_it_is_sent(
     open_app: OpenApp, columns: int
 ) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.app import OllmApp
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, drawn_stream, send
 
@@ -16,7 +15,7 @@ WORDS = " ".join(f"word{number}" for number in range(200))
 WIDE = (200, 40)
 
 
-@pytest.mark.parametrize(("align", "indent"), [("left", 0), ("centre", 20)])
+@some(1, ("align", "indent"), [("left", 0), ("centre", 20)])
 async def test_text_is_at_most_a_hundred_columns_wide(
     open_app: OpenApp, align: str, indent: int
 ) -> None:

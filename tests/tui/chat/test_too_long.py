@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import ChatRequest, Completed, TextDelta, ToolCallArrived
@@ -80,6 +81,7 @@ async def test_what_is_attached_is_taken_out_where_that_is_enough(open_app: Open
         assert [part.name for part in asked.parts if isinstance(part, Attachment)] == ["note.txt"]
 
 
+@pytest.mark.more
 async def test_each_attachment_that_would_be_enough_has_its_key(open_app: OpenApp) -> None:
     one, other = (Attachment(f"{name}.log", "text/plain", "503 " * 900) for name in "ab")
     async with open_app(brief(), settings=SMALL, size=(120, 30)) as (app, pilot):
@@ -124,6 +126,7 @@ async def test_the_message_can_be_said_in_a_new_session(open_app: OpenApp) -> No
         assert stream(app)[-1] == "┃ fine" and offered(app) == ""
 
 
+@pytest.mark.more
 async def test_where_nothing_helps_nothing_is_offered(open_app: OpenApp) -> None:
     async with open_app(brief(), settings=SMALL) as (app, pilot):
         await put(app, pilot, "word " * 3000)
@@ -131,6 +134,7 @@ async def test_where_nothing_helps_nothing_is_offered(open_app: OpenApp) -> None
         assert offered(app) == "" and prompt(app).text.startswith("word")
 
 
+@pytest.mark.more
 async def test_another_message_or_esc_puts_the_offer_away(open_app: OpenApp) -> None:
     async with open_app(brief(8192), settings=SMALL) as (app, pilot):
         await put(app, pilot, "word " * 1500)
@@ -189,6 +193,7 @@ async def test_a_long_text_becomes_a_file_itself(open_app: OpenApp) -> None:
         assert stream(app)[-1] == "┃ fine"
 
 
+@pytest.mark.more
 async def test_a_model_without_tools_reads_no_file_in_parts_and_that_is_said(
     open_app: OpenApp,
 ) -> None:

@@ -22,6 +22,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.trust import ask
 from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.context.prompt_screen import PromptScreen
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
 from tests.tui.tool_desk import calls, reader, says, tools_open
@@ -171,6 +172,7 @@ def settings_file(home: Path) -> Path:
     return file
 
 
+@pytest.mark.more
 async def test_settings_are_listed_with_what_they_change_and_refused_ones_can_be_read(
     open_app: OpenApp, settings_file: Path
 ) -> None:
@@ -252,6 +254,7 @@ async def test_a_model_that_leaves_the_machine_is_named(
         assert "  provider: auto → cloud" in asked(app).splitlines()
 
 
+@pytest.mark.more
 async def test_a_model_that_nobody_has_now_may_leave_the_machine_later(
     open_app: OpenApp, settings_file: Path, home: Path
 ) -> None:
@@ -265,7 +268,7 @@ async def test_a_model_that_nobody_has_now_may_leave_the_machine_later(
         assert "large:cloud" in asked(app)
 
 
-@pytest.mark.parametrize("size", ((80, 24), (60, 20), (60, 14)))
+@some(1, "size", ((80, 24), (60, 20), (60, 14)))
 async def test_the_prompt_keeps_its_room_below_a_long_question(
     open_app: OpenApp, settings_file: Path, size: tuple[int, int]
 ) -> None:

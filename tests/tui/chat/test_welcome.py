@@ -19,6 +19,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.welcome import DEMONSTRATION, Welcome
 from ollm_tui.tui.chat.words import BETTER_MODEL, MARK
 from ollm_tui.tui.keymap import Hints
+from tests.cases import some
 from tests.engine.conftest import workspace_on
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, stream, title
@@ -79,6 +80,7 @@ async def test_it_names_the_model_where_it_runs_and_keys_as_they_are_mapped(home
     await workspace.close()
 
 
+@pytest.mark.more
 async def test_the_small_embedded_model_is_called_small_and_a_better_one_named(home: Path) -> None:
     workspace = workspace_on(home, Small(name=DEMONSTRATION[0]), Settings())
     async with Lesson().run_test(size=(60, 14)) as pilot:
@@ -91,7 +93,7 @@ async def test_the_small_embedded_model_is_called_small_and_a_better_one_named(h
     await workspace.close()
 
 
-@pytest.mark.parametrize("rows", range(1, 14))
+@some(4, "rows", range(1, 14))
 async def test_it_never_takes_more_rows_than_there_are(home: Path, rows: int) -> None:
     workspace = workspace_on(home, Small(name=DEMONSTRATION[0]), Settings())
     async with Lesson().run_test(size=(60, rows)) as pilot:
@@ -117,7 +119,7 @@ async def test_it_goes_when_typing_starts_and_is_back_when_nothing_was_said(
         assert first_screen(app) == "" and "┃ To hello" in stream(app)
 
 
-@pytest.mark.parametrize("size", ((60, 20), (80, 24), (200, 50)))
+@some(1, "size", ((60, 20), (80, 24), (200, 50)))
 async def test_a_key_resumes_one_of_the_last_three_sessions(
     open_app: OpenApp, size: tuple[int, int]
 ) -> None:
@@ -183,6 +185,7 @@ async def test_the_model_and_a_session_can_be_clicked(open_app: OpenApp) -> None
         assert app.screen is not chat(app), width
 
 
+@pytest.mark.more
 async def test_hints_at_the_bottom_can_be_clicked(open_app: OpenApp) -> None:
     async with open_app(Scripted(echo), size=(80, 24)) as (app, pilot):
         await pilot.click("#status .left", offset=(3, 0))
@@ -190,6 +193,7 @@ async def test_hints_at_the_bottom_can_be_clicked(open_app: OpenApp) -> None:
         assert app.screen is not chat(app)
 
 
+@pytest.mark.more
 async def test_another_window_that_has_the_focus_changes_no_hint(open_app: OpenApp) -> None:
     async with open_app(Scripted(echo)) as (app, pilot):
         before = str(chat(app).query_one("#status .left").render())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -163,6 +164,7 @@ async def test_the_next_message_goes_to_several_models(open_app: OpenApp) -> Non
         assert texts == ["Why?", ANSWERS["large"]]
 
 
+@pytest.mark.more
 async def test_comparing_the_next_message_can_be_called_off(open_app: OpenApp) -> None:
     async with open_app(Models()) as (app, pilot):
         await send(app, pilot, "/compare next small large")
@@ -206,6 +208,7 @@ async def test_d_shows_what_two_answers_say_otherwise(open_app: OpenApp) -> None
         assert isinstance(app.screen, ComparisonScreen)
 
 
+@pytest.mark.more
 async def test_a_long_sentence_of_the_diff_breaks_between_words() -> None:
     class Page(App[None]):
         def compose(self) -> ComposeResult:
@@ -228,6 +231,7 @@ def test_the_diff_is_by_sentences() -> None:
     assert not answer_diff("The same.", "The same.")
 
 
+@pytest.mark.more
 async def test_space_marks_models_in_the_picker_and_enter_compares_them(
     open_app: OpenApp,
 ) -> None:
@@ -245,6 +249,7 @@ async def test_space_marks_models_in_the_picker_and_enter_compares_them(
         assert [column.model for column in columns(app)] == ["scripted", "small", "large"]
 
 
+@pytest.mark.more
 async def test_names_of_models_are_completed_one_after_the_other(open_app: OpenApp) -> None:
     async with open_app(Models()) as (app, pilot):
         async for _ in app.workspace.models.offers():

@@ -8,6 +8,7 @@ from textual.binding import Binding
 from textual.containers import VerticalScroll
 
 from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
+from tests.cases import some
 from tests.tui.compression_samples import CHECKPOINT
 from tests.tui.dialog_host import NOTHING_YET, Host, shown
 
@@ -58,7 +59,7 @@ async def test_one_reads_by_lines_pages_and_to_the_ends() -> None:
         assert places[2] == page.max_scroll_y and len(set(places)) == 6
 
 
-@pytest.mark.parametrize("key", ["escape", "q", "v"])
+@some(1, "key", ["escape", "q", "v"])
 async def test_it_closes(key: str) -> None:
     app = Host(CheckpointsScreen((CHECKPOINT,)))
     async with app.run_test(size=(60, 20)) as pilot:
@@ -67,6 +68,7 @@ async def test_it_closes(key: str) -> None:
         assert app.given is not NOTHING_YET
 
 
+@pytest.mark.more
 async def test_foreign_text_is_only_text() -> None:
     evil = replace(CHECKPOINT, summary="[bold]x[/ \x1b[31my", model="[@click=app.quit()]z")
     app = Host(CheckpointsScreen((evil,)))

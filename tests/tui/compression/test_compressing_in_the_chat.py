@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import cast
 
+import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -72,6 +73,7 @@ async def test_a_full_context_is_compressed_by_itself_and_u_undoes_it(open_app: 
         assert "undone" in stream(app) and "u undo" not in stream(app)
 
 
+@pytest.mark.more
 async def test_an_undo_tells_the_tokens_in_the_order_they_changed(open_app: OpenApp) -> None:
     async with open_app(gardener(), settings=settings()) as (app, pilot):
         await fill(app, pilot, 8)
@@ -238,6 +240,7 @@ async def test_e_stops_a_compression_before_it_is_applied_and_what_waits_goes_on
         assert "About 'hi'" in stream(app)
 
 
+@pytest.mark.more
 async def test_esc_in_the_preview_of_a_running_compression_changes_nothing(
     open_app: OpenApp,
 ) -> None:
@@ -277,6 +280,7 @@ async def test_instructions_from_there_have_the_summary_written_anew(open_app: O
         assert app.conversation and len(app.conversation.compression.history) == 1
 
 
+@pytest.mark.more
 async def test_instructions_for_a_compression_above_a_message_still_fold_only_what_is_above(
     open_app: OpenApp,
 ) -> None:
@@ -332,6 +336,7 @@ async def test_the_gauge_is_quiet_after_a_compression_and_f5_tells_of_it(
         assert any("compressed once" in line for line in lines)
 
 
+@pytest.mark.more
 async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: OpenApp) -> None:
     mapped = replace(settings(), keymap={"compression.undo": "f11"})
     async with open_app(gardener(), settings=mapped) as (app, pilot):
@@ -340,6 +345,7 @@ async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: O
         assert "F11 undo · v view" in stream(app)
 
 
+@pytest.mark.more
 async def test_after_a_compression_within_a_turn_the_gauge_shows_the_new_number(
     open_app: OpenApp,
 ) -> None:

@@ -22,6 +22,7 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.screen import CompressionScreen
+from tests.cases import some
 from tests.tui.compression_desk import Desk, desk, still, tell, timers
 from tests.tui.compression_samples import STARTED, SUMMARY, TO_FOLD, summarising, whole_story
 from tests.tui.dialog_host import shown
@@ -64,6 +65,7 @@ async def test_messages_fold_one_by_one() -> None:
         assert has(app, "✓4 ✓6 ○ 7") and not has(app, "●")
 
 
+@pytest.mark.more
 async def test_of_many_messages_those_around_the_one_at_hand_are_seen() -> None:
     many = [Outcome(f"m{number}", "fold", "words", 100, 0) for number in range(1, 501)]
     started = CompressionStarted(
@@ -82,6 +84,7 @@ async def test_of_many_messages_those_around_the_one_at_hand_are_seen() -> None:
         assert line.strip().startswith("…") and line.endswith("…") and "○ 251" in line
 
 
+@pytest.mark.more
 async def test_the_end_of_a_long_summary_is_in_view() -> None:
     async with desk() as (app, pilot):
         await tell(app, pilot, summarising(words=0))
@@ -91,6 +94,7 @@ async def test_the_end_of_a_long_summary_is_in_view() -> None:
         assert has(app, "word599") and not has(app, "word0 ")
 
 
+@pytest.mark.more
 async def test_a_second_summary_takes_the_place_of_the_first() -> None:
     async with desk() as (app, pilot):
         await tell(app, pilot, summarising())
@@ -104,6 +108,7 @@ async def test_a_second_summary_takes_the_place_of_the_first() -> None:
         assert has(app, "it is empty: continuing with the ledger only")
 
 
+@pytest.mark.more
 async def test_before_the_first_word_it_says_who_is_going_to_write() -> None:
     async with desk() as (app, pilot):
         await tell(app, pilot, [STARTED])
@@ -114,8 +119,8 @@ async def test_before_the_first_word_it_says_who_is_going_to_write() -> None:
 # Its size and its place
 
 
-@pytest.mark.parametrize("unicode", [True, False])
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (99, 30), (100, 20), (120, 40), (200, 50)])
+@some(2, "unicode", [True, False])
+@some(2, "size", [(60, 20), (80, 24), (99, 30), (100, 20), (120, 40), (200, 50)])
 async def test_every_size_has_heading_words_and_keys(size: tuple[int, int], unicode: bool) -> None:
     async with desk(size, unicode=unicode) as (app, pilot):
         await tell(app, pilot, summarising())
@@ -136,6 +141,7 @@ async def test_the_smallest_form_has_six_lines() -> None:
         assert has(app, "keep 6 · fold 9 of 30 · elide 4 · frees ≈69 %")
 
 
+@pytest.mark.more
 async def test_it_moves_when_the_terminal_gets_another_size() -> None:
     async with desk((120, 40)) as (app, pilot):
         await tell(app, pilot, summarising())
@@ -146,6 +152,7 @@ async def test_it_moves_when_the_terminal_gets_another_size() -> None:
             assert has(app, "at first")
 
 
+@pytest.mark.more
 async def test_ascii_is_enough() -> None:
     async with desk((200, 50), unicode=False) as (app, pilot):
         await tell(app, pilot, summarising())
@@ -203,6 +210,7 @@ async def test_esc_z_and_tab_work_once_it_has_the_focus() -> None:
         assert app.wanted == ["cancel", "left"] and isinstance(app.focused, Input)
 
 
+@pytest.mark.more
 async def test_the_focus_goes_back_when_it_ends() -> None:
     async with desk() as (app, pilot):
         await tell(app, pilot, summarising())
@@ -223,6 +231,7 @@ async def test_nothing_is_left_running_after_the_end() -> None:
         assert timers() == before
 
 
+@pytest.mark.more
 async def test_many_words_in_one_frame_are_drawn_once() -> None:
     async with desk() as (app, pilot):
         await tell(app, pilot, summarising(words=1))
@@ -269,7 +278,8 @@ async def test_the_whole_screen_stays_at_the_end_until_esc() -> None:
         assert not isinstance(app.screen, CompressionScreen)
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("event", "title", "words"),
     [
         (CompressionCancelled(), "Cancelled", "/compact starts again"),
@@ -310,6 +320,7 @@ async def test_the_whole_screen_says_what_went_wrong_and_what_to_do(
 # What comes from elsewhere
 
 
+@pytest.mark.more
 async def test_foreign_text_is_only_text() -> None:
     evil = "[bold]x[/ [@click=app.quit()]y \x1b]52;c;eA==\x07\x1b[31mz"
     async with desk((200, 50)) as (app, pilot):

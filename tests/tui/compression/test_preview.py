@@ -30,6 +30,7 @@ from ollm_tui.tui.compression.preview import (
     SummaryArea,
 )
 from ollm_tui.tui.kit.choice_list import ChoiceList
+from tests.cases import some
 from tests.tui.compression_desk import still, timers
 from tests.tui.compression_samples import (
     DRAFT,
@@ -110,6 +111,7 @@ async def test_the_summary_is_read_as_it_is_written() -> None:
         assert area(app).text == "Anew" and "it is empty: asking again" in said(app)
 
 
+@pytest.mark.more
 async def test_what_arrives_before_it_is_seen_is_shown() -> None:
     screen = CompressionPreview()
     for event in drafted():
@@ -130,8 +132,8 @@ async def test_a_draft_says_in_words_what_would_happen() -> None:
         assert "i instructions  Esc close, nothing changes" in shown(app)
 
 
-@pytest.mark.parametrize("unicode", [True, False])
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 50)])
+@some(2, "unicode", [True, False])
+@some(2, "size", [(60, 20), (80, 24), (120, 40), (200, 50)])
 async def test_every_size_has_all_that_matters(size: tuple[int, int], unicode: bool) -> None:
     async with preview(drafted(), size, unicode=unicode) as (app, _, _):
         text = shown(app)
@@ -152,6 +154,7 @@ async def test_enter_applies_the_draft_as_it_is() -> None:
         assert app.given == Applied(DRAFT, None)
 
 
+@pytest.mark.more
 async def test_enter_and_e_do_nothing_before_there_is_a_draft() -> None:
     async with preview(summarising()) as (app, pilot, _):
         await pilot.press("enter", "e")
@@ -176,6 +179,7 @@ async def test_e_edits_the_summary_and_enter_applies_it_after_esc() -> None:
         assert app.given == Applied(DRAFT, f"{SUMMARY}\nie!")
 
 
+@pytest.mark.more
 async def test_an_emptied_summary_leaves_the_ledger_and_says_so() -> None:
     async with preview(drafted()) as (app, pilot, _):
         await pilot.press("e")
@@ -199,6 +203,7 @@ async def test_what_is_pasted_into_the_summary_is_filtered() -> None:
         assert area(app).text == f"{SUMMARY} ab"
 
 
+@pytest.mark.more
 async def test_words_that_come_late_do_not_touch_what_was_edited() -> None:
     async with preview(drafted()) as (app, pilot, screen):
         await pilot.press("e", "x", "escape")
@@ -228,6 +233,7 @@ async def test_i_asks_for_a_line_and_starts_over_with_it() -> None:
         assert app.given == StartOver("keep the numbers")
 
 
+@pytest.mark.more
 async def test_no_instructions_start_nothing_over() -> None:
     async with preview(drafted()) as (app, pilot, screen):
         await pilot.press("i", "escape")
@@ -240,6 +246,7 @@ async def test_no_instructions_start_nothing_over() -> None:
         assert app.screen is screen and app.given is NOTHING_YET
 
 
+@pytest.mark.more
 async def test_looking_through_the_list_applies_nothing() -> None:
     async with preview(drafted()) as (app, pilot, _):
         await pilot.press("j", "k", "pagedown")
@@ -249,6 +256,7 @@ async def test_looking_through_the_list_applies_nothing() -> None:
         assert app.given is NOTHING_YET
 
 
+@pytest.mark.more
 async def test_without_a_checkpoint_there_is_no_summary_to_edit() -> None:
     bare = replace(DRAFT, checkpoint=None)
     outcomes = tuple(outcome for outcome in STARTED.outcomes if outcome.what != "fold")
@@ -280,7 +288,7 @@ async def test_a_rejected_summary_can_be_edited_and_applied_and_is_not_applied_a
             assert isinstance(app.given, Applied) and app.given.summary == summary
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@some(1, "size", [(80, 24), (120, 40)])
 async def test_without_a_summary_the_ledger_has_its_place_and_the_reason_is_told(
     size: tuple[int, int],
 ) -> None:
@@ -329,12 +337,14 @@ async def test_d_shows_what_the_model_sees_before_and_after() -> None:
         assert app.given is NOTHING_YET
 
 
+@pytest.mark.more
 async def test_a_trial_of_the_model_is_called_so() -> None:
     trial = SummaryReading(tokens=400, fraction=0.5, trial=True)
     async with preview([*summarising(words=0), trial]) as (app, _, _):
         assert "Testing this model: reading 400 tokens, 50 %" in shown(app)
 
 
+@pytest.mark.more
 async def test_while_the_model_reads_it_says_how_much() -> None:
     async with preview([STARTED, SummaryReading(tokens=843)]) as (app, pilot, screen):
         assert "Reading 843 tokens" in shown(app)
@@ -346,7 +356,8 @@ async def test_while_the_model_reads_it_says_how_much() -> None:
 # How it can end
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("event", "words"),
     [
         (
@@ -382,6 +393,7 @@ async def test_nothing_is_left_running_once_the_draft_is_there() -> None:
         assert timers() == before
 
 
+@pytest.mark.more
 async def test_foreign_text_is_only_text() -> None:
     evil = "[bold]x[/ [@click=app.quit()]y\x1b[31m"
     outcomes = tuple(replace(outcome, title=evil, why=evil) for outcome in STARTED.outcomes)

@@ -16,6 +16,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.context.prompt_screen import PromptScreen
 from ollm_tui.tui.context.screen import ContextScreen
 from ollm_tui.tui.kit.picker import Picker
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
 from tests.tui.seen import chat, gauge, send, settled, state
@@ -70,6 +71,7 @@ async def test_slash_context_export_writes_the_prompt(open_app: OpenApp) -> None
         assert "already exists" in state(app)
 
 
+@pytest.mark.more
 async def test_slash_context_with_something_else_says_what_there_is(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/context exports")
@@ -115,6 +117,7 @@ async def test_the_gauge_reacts_to_what_is_left_out(open_app: OpenApp) -> None:
         assert gauge(app) != before
 
 
+@pytest.mark.more
 async def test_several_marked_messages_are_changed_together(open_app: OpenApp) -> None:
     async with open_app([[TextDelta("one")], [TextDelta("two")]]) as (app, pilot):
         await send(app, pilot, "a")
@@ -139,13 +142,14 @@ async def test_what_is_left_out_is_not_sent(open_app: OpenApp) -> None:
         assert "secret" not in sent and "b" in sent
 
 
+@pytest.mark.more
 async def test_without_a_message_there_is_nothing_to_mark(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/pin")
         assert "No message" in state(app)
 
 
-@pytest.mark.parametrize("typed", ["/pin", "/goal x", "/decide x", "/mode planning"])
+@some(1, "typed", ["/pin", "/goal x", "/decide x", "/mode planning"])
 async def test_while_the_model_answers_the_context_stays(open_app: OpenApp, typed: str) -> None:
     free = asyncio.Event()
     script: Script = [[TextDelta("one"), free]]

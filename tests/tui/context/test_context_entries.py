@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.engine.conversation.conversation import Conversation
@@ -75,6 +76,7 @@ async def test_the_tree_is_added_and_everything_cleared(open_app: OpenApp, home:
         assert conversation(app).notes.all == () and "1 entry removed" in state(app)
 
 
+@pytest.mark.more
 async def test_what_cannot_be_added_says_how_it_is_done(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/context add style")

@@ -25,6 +25,7 @@ from ollm_tui.tui.context.screen import ContextScreen
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.terminal.abilities import Abilities
+from tests.cases import some
 from tests.engine.compression.test_compression import gardener, settings
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
@@ -104,6 +105,7 @@ async def test_the_largest_comes_first_with_its_tokens_share_and_owner(open_app:
         assert "answers" in shown(app).splitlines()[3], "the legend"
 
 
+@pytest.mark.more
 async def test_o_changes_to_the_order_of_the_conversation_and_back(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "o")
@@ -142,6 +144,7 @@ async def test_behind_it_are_goal_mode_model_window_cache_and_speed(open_app: Op
         assert "wrote 40 in 2.0 s, 20 tok/s" in joined
 
 
+@pytest.mark.more
 async def test_every_answer_says_why_it_was_slow(open_app: OpenApp) -> None:
     done = Completed(finish="stop", usage=USAGE)
     async with open_app([[TextDelta(FIRST), done], [TextDelta("brief")]]) as (app, pilot):
@@ -152,7 +155,7 @@ async def test_every_answer_says_why_it_was_slow(open_app: OpenApp) -> None:
         assert about.startswith("700 of 900 tokens cached   mostly loading the model")
 
 
-@pytest.mark.parametrize(("columns", "marks"), ((60, False), (80, True), (120, True)))
+@some(1, ("columns", "marks"), ((60, False), (80, True), (120, True)))
 async def test_the_legend_names_the_marks_where_there_is_a_bar(
     open_app: OpenApp, columns: int, marks: bool
 ) -> None:
@@ -187,7 +190,7 @@ async def test_attachments_of_the_highlighted_message_are_shown_with_their_cost(
         assert int(about.split()[-1].strip("≈").replace(",", "")) >= 450
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (300, 100)])
+@some(2, "size", [(60, 20), (80, 24), (120, 40), (300, 100)])
 async def test_it_fits_every_terminal(open_app: OpenApp, size: tuple[int, int]) -> None:
     async with breakdown(open_app, size) as (app, _):
         seen = shown(app)
@@ -203,6 +206,7 @@ async def test_foreign_words_are_shown_as_they_are(open_app: OpenApp) -> None:
         assert "[b]not bold[/b] [@click=app.quit]x" in shown(app)
 
 
+@pytest.mark.more
 async def test_ascii_terminals_get_ascii_marks(open_app: OpenApp) -> None:
     async with open_app(SCRIPT, abilities=Abilities(unicode=False, colours=None)) as (app, pilot):
         await send(app, pilot, "one")
@@ -215,7 +219,8 @@ async def test_ascii_terminals_get_ascii_marks(open_app: OpenApp) -> None:
 # Changing
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("key", "word", "after", "reverse"),
     [
         ("p", "pin", ["", "pinned", "", ""], "unpin"),
@@ -283,6 +288,7 @@ async def test_a_shows_what_compacting_above_would_do_and_enter_does_it(open_app
         assert "context  compressed once, last " in shown(app) and tokens in shown(app)
 
 
+@pytest.mark.more
 async def test_a_needs_something_above(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "o", "home", "a")
@@ -306,7 +312,7 @@ async def test_u_takes_back_one_change_after_the_other(open_app: OpenApp) -> Non
         assert marks(app) == [""] * 4
 
 
-@pytest.mark.parametrize("other", ["escape", "j"])
+@some(1, "other", ["escape", "j"])
 async def test_escape_and_moving_on_leave_it_undone(open_app: OpenApp, other: str) -> None:
     async with breakdown(open_app) as (app, pilot):
         before = bar(app)
@@ -318,12 +324,14 @@ async def test_escape_and_moving_on_leave_it_undone(open_app: OpenApp, other: st
         assert marks(app) == [""] * 4, "the second press was not the same"
 
 
+@pytest.mark.more
 async def test_another_key_shows_another_effect(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "f", "x")
         assert said(app).startswith("exclude: ") and marks(app) == [""] * 4
 
 
+@pytest.mark.more
 async def test_what_is_always_sent_cannot_be_changed(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "o", "home", "x", "x")
@@ -332,6 +340,7 @@ async def test_what_is_always_sent_cannot_be_changed(open_app: OpenApp) -> None:
         assert isinstance(app.screen, ContextScreen) and "Not a message" in said(app)
 
 
+@pytest.mark.more
 async def test_a_change_that_changes_nothing_says_so(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "d", "d", "d")
@@ -384,7 +393,7 @@ async def test_the_prompt_shows_what_is_hidden_in_it(open_app: OpenApp) -> None:
         assert "see⟨U+200B⟩ing [b]x[/b]" in shown(app)
 
 
-@pytest.mark.parametrize("ending", ["txt", "json"])
+@some(1, "ending", ["txt", "json"])
 async def test_e_writes_the_prompt_into_a_new_file(open_app: OpenApp, ending: str) -> None:
     async with breakdown(open_app) as (app, pilot):
         for number in (1, 2):
@@ -404,6 +413,7 @@ async def test_e_writes_the_prompt_into_a_new_file(open_app: OpenApp, ending: st
             assert text == conversation(app).prompt_text() + "\n"
 
 
+@pytest.mark.more
 async def test_without_a_name_nothing_is_written(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
         await press(app, pilot, "e", "escape")
@@ -420,7 +430,7 @@ async def test_enter_goes_to_the_message_in_the_stream(open_app: OpenApp) -> Non
         assert chat(app).transcript.cursor.key == chat(app).transcript.keys[1]
 
 
-@pytest.mark.parametrize("key", ["escape", "f5"])
+@some(1, "key", ["escape", "f5"])
 async def test_it_closes_and_the_gauge_of_the_chat_knows_what_changed(
     open_app: OpenApp, key: str
 ) -> None:
@@ -431,6 +441,7 @@ async def test_it_closes_and_the_gauge_of_the_chat_knows_what_changed(
         assert gauge(app) != before
 
 
+@pytest.mark.more
 async def test_i_shows_the_facts_on_the_whole_screen(open_app: OpenApp) -> None:
     async with breakdown(open_app, (60, 20)) as (app, pilot):
         for number in range(30):
@@ -446,6 +457,7 @@ async def test_i_shows_the_facts_on_the_whole_screen(open_app: OpenApp) -> None:
         assert "note 29" in shown(app)
 
 
+@pytest.mark.more
 async def test_facts_that_are_all_seen_have_no_page_of_their_own(open_app: OpenApp) -> None:
     async with breakdown(open_app, (100, 40)) as (app, pilot):
         assert "i facts" not in shown(app) and "model" in shown(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import Completed, TextDelta
@@ -51,6 +52,7 @@ async def test_it_follows_context_goal_and_jobs(open_app: OpenApp) -> None:
         assert inspected(app) == ""
 
 
+@pytest.mark.more
 async def test_a_narrow_terminal_has_no_room_for_it_and_says_so(open_app: OpenApp) -> None:
     async with open_app(size=(120, 40)) as (app, pilot):
         await pilot.press("alt+i")
@@ -71,6 +73,7 @@ async def test_it_is_there_at_the_next_start_and_waits_for_room(open_app: OpenAp
         assert app.memory.inspector_is_open()
 
 
+@pytest.mark.more
 async def test_a_heading_opens_the_whole_of_it(open_app: OpenApp) -> None:
     async with open_app(size=(170, 40)) as (app, pilot):
         await pilot.press("alt+i")

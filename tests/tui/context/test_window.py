@@ -16,6 +16,7 @@ from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.kit.question import Confirmation, Question
 from ollm_tui.tui.settings.screen import SettingsScreen
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
 from tests.tui.seen import chat, send, settled, state
@@ -68,6 +69,7 @@ async def test_the_effect_of_a_larger_window_is_shown_before_it_is_used(open_app
         assert window_of(app) == chat(app).chat.conversation.state.header.window == 8192
 
 
+@pytest.mark.more
 async def test_a_smaller_window_says_what_would_be_compressed(open_app: OpenApp) -> None:
     async with open_app(resizable(), settings=START, size=(100, 30)) as (app, pilot):
         await send(app, pilot, "More")
@@ -79,7 +81,8 @@ async def test_a_smaller_window_says_what_would_be_compressed(open_app: OpenApp)
         assert window_of(app) == 4096 and "Window unchanged" in state(app)
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("size", "said"),
     [
         ("", "Window 4,096 · model maximum 16,384 · uses 410 MB"),
@@ -124,6 +127,7 @@ async def test_a_window_that_the_server_decides_on_is_not_offered_in_the_picker(
         assert "Scripted sets the window itself" in state(app)
 
 
+@pytest.mark.more
 async def test_the_settings_offer_their_window_for_the_open_session(
     open_app: OpenApp, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

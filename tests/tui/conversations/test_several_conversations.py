@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.core.errors import OllmError
@@ -168,6 +169,7 @@ async def test_a_conversation_at_rest_is_closed_when_another_is_opened(open_app:
         assert len(app.conversations) == 1
 
 
+@pytest.mark.more
 async def test_a_small_terminal_has_the_count_in_the_title(open_app: OpenApp) -> None:
     answers = Answers("one")
     async with open_app(Scripted(answers), size=(60, 18)) as (app, pilot):
@@ -207,6 +209,7 @@ async def test_a_command_goes_on_while_another_session_is_shown(
         assert prompt(app).written.attachments, "what it printed goes along with the next message"
 
 
+@pytest.mark.more
 async def test_a_loop_that_waits_elsewhere_keeps_nobody_waiting(open_app: OpenApp) -> None:
     def answer(request: ChatRequest) -> Sequence[Step]:
         if request.messages[-1].text == "one":
@@ -232,6 +235,7 @@ async def test_a_loop_that_waits_elsewhere_keeps_nobody_waiting(open_app: OpenAp
         await settled(app, pilot)
 
 
+@pytest.mark.more
 async def test_jobs_and_answers_that_quitting_ends_are_named_in_one_line(open_app: OpenApp) -> None:
     name = "a title that is much too long to be read beside all the others"
     answers = Answers(name)
@@ -255,6 +259,7 @@ async def test_jobs_and_answers_that_quitting_ends_are_named_in_one_line(open_ap
         answers.gates[name].set()
 
 
+@pytest.mark.more
 async def test_the_session_shown_before_is_one_key_away_although_it_was_closed(
     open_app: OpenApp,
 ) -> None:
@@ -272,6 +277,7 @@ async def test_the_session_shown_before_is_one_key_away_although_it_was_closed(
         assert len(app.conversations) == 1
 
 
+@pytest.mark.more
 async def test_a_turn_that_could_not_begin_is_told_as_failed(open_app: OpenApp) -> None:
     async with open_app(Scripted(Answers()), size=(120, 30)) as (app, pilot):
         await ask(app, pilot, "one")
@@ -292,6 +298,7 @@ async def test_a_turn_that_could_not_begin_is_told_as_failed(open_app: OpenApp) 
         await until(pilot, "Sorry", app)
 
 
+@pytest.mark.more
 async def test_with_more_tabs_than_fit_the_count_is_in_the_title(open_app: OpenApp) -> None:
     names = [f"question number {number}" for number in range(8)]
     answers = Answers(*names)
@@ -311,6 +318,7 @@ async def test_with_more_tabs_than_fit_the_count_is_in_the_title(open_app: OpenA
         await settled(app, pilot)
 
 
+@pytest.mark.more
 async def test_each_conversation_has_its_own_words_in_the_empty_prompt(open_app: OpenApp) -> None:
     answers = Answers("one")
     async with open_app(Scripted(answers), size=(120, 30)) as (app, pilot):

@@ -78,6 +78,7 @@ async def test_a_theme_of_an_extension_is_used_from_the_start(open_app: OpenApp)
         assert app.theme == "fjord" and "Theme fjord" in state(app)
 
 
+@pytest.mark.more
 async def test_a_theme_that_nobody_brings_is_told(open_app: OpenApp) -> None:
     settings = Settings(ui=Interface(theme="swamp"))
     async with with_extensions(open_app, point(Pretty), settings=settings) as (app, _):

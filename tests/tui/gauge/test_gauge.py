@@ -27,6 +27,7 @@ from ollm_tui.tui.gauge.gauge_bar import (
 )
 from ollm_tui.tui.gauge.gauge_line import Reading, bar_width, gauge_line
 from ollm_tui.tui.themes import load_theme
+from tests.cases import every, some
 
 CALM = Parts(system=500, checkpoints=900, user=900, assistant=1900, tools=100)
 NEAR = Parts(system=300, user=1900, assistant=3000)
@@ -146,7 +147,7 @@ LINES = {
 """The bar, and what stands beside it."""
 
 
-@pytest.mark.parametrize(("state", "columns"), LINES, ids=lambda value: str(value))
+@some(8, ("state", "columns"), LINES, ids=lambda value: str(value))
 async def test_the_gauge_in_every_state_at_every_width(state: str, columns: int) -> None:
     app = Host()
     async with app.run_test(size=(columns, 3)) as pilot:
@@ -201,8 +202,8 @@ def test_the_bar_is_in_proportion_to_the_eighth_of_a_cell(
     )
 
 
-@pytest.mark.parametrize("columns", [58, 78, 118, 198])
-@pytest.mark.parametrize("percent", [0, 1, 7, 35, 62, 85, 99])
+@every("columns", [58, 78, 118, 198])
+@every("percent", [0, 1, 7, 35, 62, 85, 99])
 def test_every_percentage_has_its_own_length(columns: int, percent: int) -> None:
     window = 16_000
     parts = Parts(user=window * percent // 100)
@@ -378,7 +379,7 @@ async def test_a_click_asks_for_more() -> None:
         assert app.clicks == 1
 
 
-@pytest.mark.parametrize("columns", [20, 40, 69, 72, 99, 300])
+@some(2, "columns", [20, 40, 69, 72, 99, 300])
 @pytest.mark.parametrize("state", STATES)
 async def test_no_width_is_too_small_or_too_large(state: str, columns: int) -> None:
     app = Host()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import TextDelta
@@ -64,6 +65,7 @@ async def test_goals_are_reached_paused_and_taken_up_again(open_app: OpenApp) ->
         assert goals.active and goals.active.text == "first"
 
 
+@pytest.mark.more
 async def test_without_a_goal_the_list_teaches_and_done_says_so(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/goal done")
@@ -104,6 +106,7 @@ async def test_a_decision_needs_no_goal_and_is_taken_back(open_app: OpenApp) -> 
         assert "No decision 7" in state(app)
 
 
+@pytest.mark.more
 async def test_an_open_decision_is_not_told_until_it_is_locked(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/decide --open")
@@ -156,6 +159,7 @@ async def test_steps_and_blockers_are_noted_and_done_by_their_number(open_app: O
         assert "No step 9" in state(app)
 
 
+@pytest.mark.more
 async def test_the_list_does_with_the_active_goal_what_can_be_done(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         goals = conversation(app).goals
@@ -185,6 +189,7 @@ async def test_the_list_does_with_the_active_goal_what_can_be_done(open_app: Ope
         assert goals.active is None and "paused" in state(app)
 
 
+@pytest.mark.more
 async def test_the_keys_say_what_enter_does_with_the_chosen_line(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/goal an earlier one")
@@ -208,6 +213,7 @@ async def test_the_keys_say_what_enter_does_with_the_chosen_line(open_app: OpenA
         assert "done: write it" not in shown(app), "it is still to do"
 
 
+@pytest.mark.more
 async def test_words_that_begin_like_a_deed_can_be_a_goal(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         goals = conversation(app).goals
@@ -220,6 +226,7 @@ async def test_words_that_begin_like_a_deed_can_be_a_goal(open_app: OpenApp) -> 
             assert goals.active and goals.active.text == text
 
 
+@pytest.mark.more
 async def test_the_inspector_shows_all_that_belongs_to_the_goals(open_app: OpenApp) -> None:
     async with open_app(size=(100, 40)) as (app, pilot):
         await slash(app, pilot, "/goal an earlier one")

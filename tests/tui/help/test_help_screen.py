@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ollm_tui.tui.help.screen import NOTHING_FITS, HelpEntry, HelpScreen, help_columns
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import NOTHING_YET, Host, shown
 
@@ -20,7 +19,7 @@ def help_screen() -> Host:
     return Host(HelpScreen(ENTRIES, PLACES))
 
 
-@pytest.mark.parametrize("key", ("escape", "q", "question_mark"))
+@some(1, "key", ("escape", "q", "question_mark"))
 async def test_help_closes_on(key: str) -> None:
     app = help_screen()
     async with app.run_test() as pilot:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ollm_tui.tui.help.screen import ON_THIS_SCREEN, HelpScreen
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
 from tests.tui.seen import chat, settled
 
 
-@pytest.mark.parametrize("key", ("f3", "f4", "f5", "f7", "f9", "f10", "f12", "ctrl+p", "ctrl+r"))
+@some(4, "key", ("f3", "f4", "f5", "f7", "f9", "f10", "f12", "ctrl+p", "ctrl+r"))
 async def test_f1_shows_the_keys_of_a_screen_and_leads_back(open_app: OpenApp, key: str) -> None:
     async with open_app() as (app, pilot):
         await pilot.press(key)

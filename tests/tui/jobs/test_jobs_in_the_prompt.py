@@ -22,6 +22,7 @@ from ollm_tui.tui.jobs.shell_line import is_worth_a_bell
 from ollm_tui.tui.jobs.words import SHELL_EMPTY
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import OUTPUT
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import GATE, jobs, run, run_through, until
 from tests.tui.seen import chat, prompt, send, settled, state, stream
@@ -123,13 +124,14 @@ async def test_chips_in_a_command_are_file_names_or_the_words_that_were_pasted(
         assert stream(app)[0] == "! cat 'a file'; echo pasted"
 
 
+@pytest.mark.more
 async def test_an_empty_command_explains_itself(open_app: OpenApp) -> None:
     async with open_app(size=(120, 24)) as (app, pilot):
         await send(app, pilot, "!")
         assert state(app).startswith(SHELL_EMPTY) and not stream(app)
 
 
-@pytest.mark.parametrize("key", ("escape", "ctrl+c"))
+@some(1, "key", ("escape", "ctrl+c"))
 async def test_the_running_command_is_stopped_by_a_key(open_app: OpenApp, key: str) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, "sleep 1000")
@@ -149,7 +151,7 @@ async def test_a_second_press_ends_by_force_what_does_not_listen(open_app: OpenA
         await until(pilot, lambda: jobs(app)[0].status == "killed")
 
 
-@pytest.mark.parametrize("key", ("ctrl+b", "alt+b", "ctrl+left"))
+@some(1, "key", ("ctrl+b", "alt+b", "ctrl+left"))
 async def test_the_running_command_moves_to_the_background(open_app: OpenApp, key: str) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, GATE)
@@ -163,6 +165,7 @@ async def test_the_running_command_moves_to_the_background(open_app: OpenApp, ke
         await until(pilot, lambda: state(app).startswith("Job 1 ended: exit 0 · "))
 
 
+@pytest.mark.more
 async def test_in_a_text_the_key_that_terminals_send_for_two_moves_the_cursor(
     open_app: OpenApp,
 ) -> None:
@@ -173,6 +176,7 @@ async def test_in_a_text_the_key_that_terminals_send_for_two_moves_the_cursor(
         Path("go").touch()
 
 
+@pytest.mark.more
 async def test_without_a_command_the_key_is_the_sidebars(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, "true")
@@ -193,6 +197,7 @@ async def test_a_second_command_is_not_lost_while_one_runs(open_app: OpenApp) ->
         Path("go").touch()
 
 
+@pytest.mark.more
 async def test_a_command_sent_the_moment_another_ends_runs(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
 
@@ -207,6 +212,7 @@ async def test_a_command_sent_the_moment_another_ends_runs(open_app: OpenApp) ->
         await until(pilot, lambda: "another" in stream(app))
 
 
+@pytest.mark.more
 async def test_a_command_runs_while_the_model_answers(open_app: OpenApp) -> None:
     gate = asyncio.Event()
     async with open_app([[TextDelta("Well"), gate, DONE]]) as (app, pilot):
@@ -272,6 +278,7 @@ async def test_a_running_command_goes_on_when_its_session_is_left(
         await until(pilot, lambda: "begun" in stream(app))
 
 
+@pytest.mark.more
 async def test_what_was_opened_stays_open_while_more_is_printed(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, f"echo one; {GATE}; echo two; until [ -e end ]; do sleep 0.05; done")
@@ -298,6 +305,7 @@ async def test_quitting_while_jobs_run_is_told_once_and_then_done(open_app: Open
         await pressed_until_it_ends(app, pilot, "ctrl+q")
 
 
+@pytest.mark.more
 async def test_ctrl_c_says_what_quitting_would_end(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, "sleep 1000")
@@ -314,6 +322,7 @@ async def pressed_until_it_ends(app: OllmApp, pilot: Pilot[int], key: str) -> No
         await pilot.pause(0.05)
 
 
+@pytest.mark.more
 async def test_only_a_long_job_that_nobody_watched_rings(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, "true")
@@ -340,6 +349,7 @@ async def test_a_key_gives_the_output_of_the_last_command_to_the_model(open_app:
         assert piece.content.startswith("$ echo moon\nmoon\n[exit 0")
 
 
+@pytest.mark.more
 async def test_the_command_under_the_cursor_is_given(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, "echo first")
@@ -349,6 +359,7 @@ async def test_the_command_under_the_cursor_is_given(open_app: OpenApp) -> None:
         assert app.focused is prompt(app) and "first" in prompt(app).written.attachments[0].content
 
 
+@pytest.mark.more
 async def test_giving_without_a_command_says_how_to_run_one(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await pilot.press("alt+g")
@@ -366,6 +377,7 @@ async def test_a_setting_gives_the_output_of_each_command(open_app: OpenApp) -> 
 # Colours
 
 
+@pytest.mark.more
 async def test_the_colours_of_a_command_are_kept(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, r"printf 'a \033[31mred\033[0m\033[2Jword\nplain\n'")
@@ -376,6 +388,7 @@ async def test_the_colours_of_a_command_are_kept(open_app: OpenApp) -> None:
         assert red.style.color != plain_colour(app, "plain")
 
 
+@pytest.mark.more
 async def test_colours_are_kept_when_the_branch_is_shown_again(open_app: OpenApp) -> None:
     async with open_app([ANSWER, ANSWER]) as (app, pilot):
         await send(app, pilot, "hello")
@@ -410,6 +423,7 @@ def plain_colour(app: OllmApp, text: str) -> object:
 # Branches
 
 
+@pytest.mark.more
 async def test_a_command_of_a_left_branch_is_not_shown_in_the_new_one(open_app: OpenApp) -> None:
     async with open_app([ANSWER, ANSWER, ANSWER]) as (app, pilot):
         await send(app, pilot, "first")

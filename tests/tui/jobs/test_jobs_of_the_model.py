@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.engine.tools.tool_setup import ToolSetup
@@ -82,6 +83,7 @@ async def test_the_command_the_model_waits_for_moves_to_the_background_by_a_key(
         await until(pilot, lambda: not jobs(app)[0].running)
 
 
+@pytest.mark.more
 async def test_the_panel_moves_what_the_model_waits_for_to_the_background_first(
     open_app: OpenApp, home: Path
 ) -> None:

@@ -14,6 +14,7 @@ from ollm_tui.tui.jobs.job_output import JobOutputScreen
 from ollm_tui.tui.jobs.screen import EnvironmentPicker, JobsScreen
 from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.stream.transcript.transcript import Transcript
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import (
     GATE,
@@ -80,6 +81,7 @@ async def test_the_output_of_the_chosen_job_is_live_and_in_the_order_it_came(
         await until(pilot, lambda: tail(app).endswith("\nfour"))
 
 
+@pytest.mark.more
 async def test_another_line_shows_another_job(open_app: OpenApp) -> None:
     async with open_app(size=(60, 20)) as (app, pilot):
         await run_through(app, pilot, "echo first")
@@ -90,7 +92,7 @@ async def test_another_line_shows_another_job(open_app: OpenApp) -> None:
         assert tail(app) == "first"
 
 
-@pytest.mark.parametrize("key", ("enter", "o"))
+@some(1, "key", ("enter", "o"))
 async def test_the_whole_output_can_be_read_and_searched(open_app: OpenApp, key: str) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, "seq 3000")
@@ -108,6 +110,7 @@ async def test_the_whole_output_can_be_read_and_searched(open_app: OpenApp, key:
         assert isinstance(app.screen, JobsScreen)
 
 
+@pytest.mark.more
 async def test_an_output_that_is_read_grows(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, f"echo one; {GATE}; echo two")
@@ -173,6 +176,7 @@ async def test_the_output_is_given_to_the_model_with_the_next_message(open_app: 
         assert "[exit 2 · " in question
 
 
+@pytest.mark.more
 async def test_what_is_typed_after_giving_an_output_goes_into_the_prompt(
     open_app: OpenApp,
 ) -> None:
@@ -185,7 +189,7 @@ async def test_what_is_typed_after_giving_an_output_goes_into_the_prompt(
         assert prompt(app).text.endswith("re") and len(jobs(app)) == 1
 
 
-@pytest.mark.parametrize("screen", ["f8", "f5", "f1", "f10"])
+@some(1, "screen", ["f8", "f5", "f1", "f10"])
 async def test_ctrl_c_closes_a_screen_that_stands_before_the_chat(
     open_app: OpenApp, screen: str
 ) -> None:
@@ -197,6 +201,7 @@ async def test_ctrl_c_closes_a_screen_that_stands_before_the_chat(
         assert not list(app.screen.query("Toast"))
 
 
+@pytest.mark.more
 async def test_a_job_moves_to_the_background_and_back(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run(app, pilot, GATE)
@@ -211,6 +216,7 @@ async def test_a_job_moves_to_the_background_and_back(open_app: OpenApp) -> None
         await until(pilot, lambda: jobs(app)[0].status == "killed")
 
 
+@pytest.mark.more
 async def test_a_job_is_run_again(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await run_through(app, pilot, "echo once more")
@@ -235,6 +241,7 @@ async def test_withheld_variables_are_named_and_granted_one_by_one(open_app: Ope
         await until(pilot, lambda: "18" in stream(app))
 
 
+@pytest.mark.more
 async def test_jobs_of_an_earlier_time_are_listed_with_what_was_recorded(
     open_app: OpenApp,
 ) -> None:
@@ -273,6 +280,7 @@ async def test_the_slash_command_stands_on_a_job_or_ends_it(open_app: OpenApp) -
         await until(pilot, lambda: jobs(app)[1].status == "killed")
 
 
+@pytest.mark.more
 async def test_a_job_of_another_session_is_listed_while_it_runs(open_app: OpenApp) -> None:
     async with open_app([ANSWER]) as (app, pilot):
         await run(app, pilot, GATE)
@@ -308,6 +316,7 @@ async def test_a_secret_in_a_command_is_run_and_never_shown_or_recorded(
     assert {path.parent.name for path in written} <= {PROMPTS}
 
 
+@pytest.mark.more
 async def test_a_command_that_was_recorded_without_its_secret_is_not_run_again(
     open_app: OpenApp,
 ) -> None:
@@ -319,7 +328,7 @@ async def test_a_command_that_was_recorded_without_its_secret_is_not_run_again(
         assert len(jobs(app)) == 1
 
 
-@pytest.mark.parametrize("key", ("w", "b"))
+@some(1, "key", ("w", "b"))
 async def test_a_job_that_another_ollm_runs_is_shown_and_left_to_it(
     open_app: OpenApp, home: Path, key: str
 ) -> None:

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
 from rich.cells import cell_len
 from textual import on
 from textual.app import App, ComposeResult
@@ -15,6 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from ollm_tui.tui.kit.choice_list import NOTHING_FITS, Choice, ChoiceList
+from tests.cases import some
 
 FRUIT = (
     Choice("", "Trees", heading=True),
@@ -196,7 +196,7 @@ async def test_an_empty_list_teaches_and_an_empty_search_says_so() -> None:
         assert " ".join(line.strip() for line in seen(app)) == NOTHING_FITS
 
 
-@pytest.mark.parametrize("width", range(4, 34))
+@some(4, "width", range(4, 34))
 async def test_lines_are_exactly_as_wide_as_the_list(width: int) -> None:
     wide = Choice("w", "日本語のとても長い題名👩‍👩‍👧 and more words", "12m", "★")
     async with shown([*FRUIT, wide], (width, 12)) as (app, _):

@@ -17,12 +17,14 @@ from ollm_tui.tui.kit.picker import Picker
 from ollm_tui.tui.models.model_picker import REST_SECONDS, ModelPicker
 from ollm_tui.tui.models.words import NOBODY, ability_words
 from ollm_tui.tui.settings.theme_picker import ThemePicker
+from tests.cases import some
 from tests.tui.dialog_host import NOTHING_YET, Host, shown
 
 FRUIT = [Choice(name, name) for name in ("apple", "banana", "cherry")]
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("keys", "given"),
     (
         (["enter"], "apple"),
@@ -52,7 +54,7 @@ async def test_a_picker_begins_at_what_is_asked_and_tells_what_is_highlighted() 
         assert told == ["banana", "cherry", None]
 
 
-@pytest.mark.parametrize("size", ((60, 20), (80, 24), (200, 50)))
+@some(1, "size", ((60, 20), (80, 24), (200, 50)))
 async def test_a_picker_shows_title_list_and_keys_at_any_size(size: tuple[int, int]) -> None:
     many = [Choice(str(number), f"line {number}") for number in range(500)]
     app = Host(Picker("Many lines", many))
@@ -182,6 +184,7 @@ class Slow:
         yield OFFERS[0]
 
 
+@pytest.mark.more
 async def test_what_is_there_can_be_taken_while_another_server_is_looked_for() -> None:
     app = Host(ModelPicker(["embedded", "ollama"], Slow().offers, describe))
     async with app.run_test() as pilot:
@@ -192,6 +195,7 @@ async def test_what_is_there_can_be_taken_while_another_server_is_looked_for() -
         assert app.given == ("embedded", "tiny")
 
 
+@pytest.mark.more
 async def test_the_highlight_stays_when_a_server_answers_late() -> None:
     slow = Slow()
     app = Host(ModelPicker(["embedded", "ollama"], slow.offers, describe))
@@ -211,6 +215,7 @@ async def test_the_model_that_answers_now_is_listed_before_its_server_is_found()
         assert app.given == ("ollama", "far:7b")
 
 
+@pytest.mark.more
 async def test_an_early_enter_is_answered_in_words() -> None:
     slow = Slow()
     app = Host(ModelPicker(["embedded", "ollama"], slow.offers, describe))
@@ -224,6 +229,7 @@ async def test_an_early_enter_is_answered_in_words() -> None:
         assert app.given == ("ollama", "large:70b")
 
 
+@pytest.mark.more
 async def test_only_the_line_looked_at_last_is_told_about() -> None:
     asked: list[str] = []
 
@@ -258,6 +264,7 @@ def test_what_a_server_does_not_say_is_left_out() -> None:
     assert "abilities unknown" in ability_words(Capabilities())
 
 
+@pytest.mark.more
 async def test_a_terminal_without_unicode_gets_plain_letters_and_frames() -> None:
     app = Host(Picker("Fruit", [*FRUIT, Choice("x", "x" * 500)]))
     app.add_class("-ascii")

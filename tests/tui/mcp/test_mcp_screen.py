@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -129,6 +130,7 @@ async def test_servers_of_a_project_ask_and_run_after_a_yes(
         assert not bar.display
 
 
+@pytest.mark.more
 async def test_with_a_model_that_has_no_tools_each_tool_says_so(
     open_app: OpenApp, tmp_path: Path
 ) -> None:

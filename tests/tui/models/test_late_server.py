@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ollm_tui.bootstrap import Providers
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.model_choice import ModelChooser
@@ -46,6 +48,7 @@ async def test_it_is_offered_when_it_answers_and_used_only_after_yes(
         await providers.close()
 
 
+@pytest.mark.more
 async def test_what_leaves_the_machine_is_marked_in_title_and_picker(
     open_app: OpenApp, home: Path
 ) -> None:

@@ -18,6 +18,7 @@ from ollm_tui.services.sessions.saved_lines import SavedLines
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.models.model_picker import ModelPicker
+from tests.cases import some
 from tests.stand_ins.ollama_server import MODEL, THINKER, OllamaServer
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import NOTHING_YET, Host, shown
@@ -94,7 +95,7 @@ async def test_what_cannot_answer_cannot_be_chosen() -> None:
         assert "Not a chat model" in str(app.screen.query_one("#about", Static).content)
 
 
-@pytest.mark.parametrize("width", (60, 80, 140))
+@some(1, "width", (60, 80, 140))
 async def test_the_mark_of_what_leaves_the_machine_is_there_at_any_width(width: int) -> None:
     app = picker()
     async with app.run_test(size=(width, 20)) as pilot:
@@ -125,6 +126,7 @@ async def test_a_favourite_comes_first_until_it_is_none(tmp_path: Path) -> None:
         assert "Favourites" not in lines(app)
 
 
+@pytest.mark.more
 async def test_a_favourite_that_is_gone_is_not_shown(tmp_path: Path) -> None:
     kept = SavedLines(None)
     kept.keep("hub/gone")

@@ -16,6 +16,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.models.model_picker import REST_SECONDS
 from ollm_tui.tui.stream.entries.message_entries import branch_entries
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
 from tests.tui.seen import chat, send, settled, state, stream
@@ -69,7 +70,8 @@ async def test_the_picker_says_how_full_the_window_would_be_before_enter(
         assert "Model: middle · window 8,192 → 4,096, context ≈" in state(app)
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("compresses", "then"),
     ((False, "fold something before the next"), (True, "it will be compressed before")),
 )
@@ -90,6 +92,7 @@ async def test_a_model_that_is_too_small_says_so_in_the_picker_and_asks(
         assert chat(app).chat.conversation.choice.model == "small"
 
 
+@pytest.mark.more
 async def test_after_an_undo_a_model_that_is_too_small_refuses_nothing(open_app: OpenApp) -> None:
     async with open_app(three()) as (app, pilot):
         for _ in range(4):
@@ -110,9 +113,7 @@ async def test_a_named_model_that_fits_is_used_at_once(open_app: OpenApp) -> Non
         assert chat(app).chat.conversation.choice.model == "middle"
 
 
-@pytest.mark.parametrize(
-    ("key", "model"), (("y", "small"), ("n", "scripted"), ("escape", "scripted"))
-)
+@some(2, ("key", "model"), (("y", "small"), ("n", "scripted"), ("escape", "scripted")))
 async def test_a_named_model_that_is_too_small_is_used_only_after_a_yes(
     open_app: OpenApp, key: str, model: str
 ) -> None:
@@ -127,6 +128,7 @@ async def test_a_named_model_that_is_too_small_is_used_only_after_a_yes(
         assert chat(app).chat.conversation.choice.model == model
 
 
+@pytest.mark.more
 async def test_in_an_empty_session_the_window_is_told_and_nobody_asks(open_app: OpenApp) -> None:
     async with open_app(three()) as (app, pilot):
         await picked(app, pilot, "small")
@@ -150,6 +152,7 @@ async def test_a_model_chosen_while_the_session_was_being_opened_answers_in_it(
         assert conversation.choice.model == "middle"
 
 
+@pytest.mark.more
 async def test_while_the_model_answers_no_other_one_is_taken(open_app: OpenApp) -> None:
     async with open_app(three()) as (app, pilot):
         chat(app).chat.is_busy = True
@@ -181,6 +184,7 @@ async def test_the_stream_shows_where_another_model_answers_also_after_reopening
         assert stream(app) == live
 
 
+@pytest.mark.more
 async def test_the_full_name_a_server_answers_with_is_not_another_model(open_app: OpenApp) -> None:
     script: Script = [
         [TextDelta("One."), Completed(finish="stop", model="scripted-2024-08-06")],

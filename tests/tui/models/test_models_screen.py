@@ -18,6 +18,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.question import Confirmation, Question
 from ollm_tui.tui.models.screen import ModelsScreen
+from tests.cases import some
 from tests.stand_ins.http_server import Reply, Request
 from tests.stand_ins.ollama_server import MODEL, THINKER, OllamaServer
 from tests.tui.conftest import OpenApp, workers_done
@@ -73,7 +74,7 @@ async def desk(
         await providers.close()
 
 
-@pytest.mark.parametrize("size", (SMALL, USUAL, LARGE))
+@some(1, "size", (SMALL, USUAL, LARGE))
 async def test_it_lists_what_is_stored_and_what_is_loaded(
     open_app: OpenApp, home: Path, size: tuple[int, int]
 ) -> None:
@@ -92,6 +93,7 @@ async def test_it_lists_what_is_stored_and_what_is_loaded(
             await at.until("sends everything to ollama.com")
 
 
+@pytest.mark.more
 async def test_a_sibling_of_a_loaded_model_is_loaded_too(open_app: OpenApp, home: Path) -> None:
     async with OllamaServer() as server:
         server.add_sibling("llama3.2-brief:latest", MODEL)
@@ -172,6 +174,7 @@ async def test_a_download_can_be_stopped(open_app: OpenApp, home: Path) -> None:
             assert "mistral" not in shown(at.app).replace("Pulling mistral", "")
 
 
+@pytest.mark.more
 async def test_what_cannot_be_fetched_says_so_with_a_hint(open_app: OpenApp, home: Path) -> None:
     async with OllamaServer() as server, desk(open_app, home, server.url) as at:
         await at.press("p")
@@ -225,6 +228,7 @@ async def test_enter_has_a_model_answer_and_f7_twice_leads_here(
         assert title(at.app)[1].startswith(f"{MODEL} · ollama")
 
 
+@pytest.mark.more
 async def test_without_ollama_its_place_says_so_and_embedded_models_are_there(
     open_app: OpenApp, home: Path
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ollm_tui.bootstrap import Providers
 from ollm_tui.engine.conversation.model_choice import ModelChooser
 from ollm_tui.settings.schema import ProviderSettings, Settings
@@ -60,6 +62,7 @@ async def test_a_region_is_chosen_kept_and_its_models_are_listed(
     assert "region: us-west-2" in file.read_text()
 
 
+@pytest.mark.more
 async def test_without_bedrock_the_way_to_it_is_said(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await send(app, pilot, "/region")

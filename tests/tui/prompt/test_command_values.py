@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ollm_tui.tui.prompt.completion_list import CompletionList
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, settled
 from tests.tui.typing_in import type_in
 
 
-@pytest.mark.parametrize(
+@some(
+    4,
     ("typed", "offered"),
     (
         ("/theme n", "nord"),
@@ -34,7 +34,8 @@ async def test_values_are_offered_and_completed(
         assert prompt(app).text == f"{typed.split()[0]} {offered}"
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("typed", "offered"),
     (
         ("/goal pa", "pause"),

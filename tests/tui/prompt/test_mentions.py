@@ -16,6 +16,7 @@ from ollm_tui.services.files.mention_names import as_typed, names_in
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.prompt.completion_files import mention_at
 from ollm_tui.tui.prompt.completion_list import CompletionList
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, settled, state
 from tests.tui.typing_in import type_in
@@ -75,7 +76,7 @@ async def test_files_are_offered_with_their_cost_and_first_words(
         assert any(line.startswith("src/ ≈") and "a list of 2 files" in line for line in lines)
 
 
-@pytest.mark.parametrize("key", ("tab", "enter"))
+@some(1, "key", ("tab", "enter"))
 async def test_a_taken_file_is_a_chip_and_goes_along_as_data(
     open_app: OpenApp, project: Path, key: str
 ) -> None:
@@ -93,6 +94,7 @@ async def test_a_taken_file_is_a_chip_and_goes_along_as_data(
         assert file.path == str(project / "src" / "uploader.py")
 
 
+@pytest.mark.more
 async def test_names_with_blanks_are_found_and_can_be_typed_in_quotes(
     open_app: OpenApp, project: Path
 ) -> None:
@@ -160,7 +162,8 @@ async def test_images_go_along_where_the_model_can_look_at_them(
         assert (file.media_type, base64.b64decode(file.content)) == ("image/png", PNG)
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("name", "words"),
     (("logo.png", "cannot see images: logo.png"), ("data.bin", "data.bin is not a text")),
 )
@@ -214,6 +217,7 @@ async def test_in_a_command_a_file_is_its_name(open_app: OpenApp, project: Path)
         assert prompt(app).text == '/context add notes @"src/my app/read me.md" '
 
 
+@pytest.mark.more
 async def test_what_a_shell_is_to_run_names_no_file(open_app: OpenApp, project: Path) -> None:
     async with open_app(ANSWERS) as (app, pilot):
         await pilot.press("exclamation_mark")
@@ -240,6 +244,7 @@ def test_names_in_a_text_end_before_what_follows_them() -> None:
     assert (as_typed("a.py"), as_typed("a b")) == ("@a.py", '@"a b"')
 
 
+@pytest.mark.more
 async def test_a_file_made_just_now_is_offered_without_looking_through_everything_again(
     open_app: OpenApp, project: Path
 ) -> None:
@@ -257,7 +262,7 @@ async def test_a_file_made_just_now_is_offered_without_looking_through_everythin
     assert not files.is_watched
 
 
-@pytest.mark.parametrize("form", ("{}", "'{}'", "file://{}", "{} "))
+@some(2, "form", ("{}", "'{}'", "file://{}", "{} "))
 async def test_the_pasted_path_of_a_picture_becomes_the_picture(
     open_app: OpenApp, project: Path, form: str
 ) -> None:
@@ -268,7 +273,7 @@ async def test_the_pasted_path_of_a_picture_becomes_the_picture(
         assert prompt(app).text == "[logo.png · image · 28 B · ≈1.6k tokens] "
 
 
-@pytest.mark.parametrize("words", ("/nowhere/logo.png", "see /tmp", "logo.png"))
+@some(1, "words", ("/nowhere/logo.png", "see /tmp", "logo.png"))
 async def test_what_is_no_picture_is_pasted_as_it_is(
     open_app: OpenApp, project: Path, words: str
 ) -> None:

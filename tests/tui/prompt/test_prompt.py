@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.tui.prompt.kill_ring import KillingArea
 from ollm_tui.tui.prompt.prompt import Prompt
+from tests.cases import some
 from tests.tui.prompt_desk import Desk, desk, lines_of
 from tests.tui.typing_in import type_in
 
@@ -28,7 +29,7 @@ async def test_nothing_but_blanks_is_not_sent() -> None:
         assert app.said == []
 
 
-@pytest.mark.parametrize("key", ("shift+enter", "ctrl+j", "alt+enter"))
+@some(1, "key", ("shift+enter", "ctrl+j", "alt+enter"))
 async def test_newline_keys_replace_what_is_selected(key: str) -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "abc")
@@ -92,6 +93,7 @@ async def test_sending_an_old_prompt_brings_the_draft_back() -> None:
         assert app.prompt.text == "draft"
 
 
+@pytest.mark.more
 async def test_the_draft_to_keep_is_what_would_be_lost() -> None:
     async with desk() as (app, pilot):
         app.prompt.remember(["one"])
@@ -155,7 +157,7 @@ async def test_every_change_is_told_with_what_to_keep() -> None:
         assert app.edited == ["a", "ab", ""]
 
 
-@pytest.mark.parametrize("text", ("", "plain", "two\nlines", '{"text": "x"}', "{", "//a", "[x]"))
+@some(2, "text", ("", "plain", "two\nlines", '{"text": "x"}', "{", "//a", "[x]"))
 async def test_a_draft_comes_back_as_it_was(text: str) -> None:
     async with desk() as (app, pilot):
         app.prompt.put(text)

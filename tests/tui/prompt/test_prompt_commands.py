@@ -7,6 +7,7 @@ import pytest
 from ollm_tui.tui.prompt.completion import Completion
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
+from tests.cases import some
 from tests.tui.prompt_desk import Desk, desk
 from tests.tui.typing_in import type_in
 
@@ -112,6 +113,7 @@ async def test_enter_means_what_was_typed_where_any_words_may_follow() -> None:
         ]
 
 
+@pytest.mark.more
 async def test_enter_within_a_half_typed_name_takes_the_name() -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "/the light")
@@ -128,6 +130,7 @@ async def test_enter_runs_what_was_typed_if_that_is_complete() -> None:
         assert app.said == [Prompt.CommandSent("help", "")]
 
 
+@pytest.mark.more
 async def test_a_name_and_a_blank_run_without_an_argument() -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "/theme ")
@@ -154,6 +157,7 @@ async def test_escape_closes_the_list_and_nothing_else() -> None:
         assert len(shown(app)) == 4
 
 
+@pytest.mark.more
 async def test_walking_up_to_a_command_does_not_stop_the_walk() -> None:
     async with desk() as (app, pilot):
         app.prompt.remember(["first", "/help"])
@@ -195,7 +199,8 @@ async def test_names_from_outside_cannot_style_or_steer() -> None:
         assert words(app) == ["[bold]x[/", "[@click=app.quit()]y"]
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("text", "name", "argument"),
     (
         ("/help", "help", ""),
@@ -212,7 +217,8 @@ async def test_a_known_name_makes_a_command(text: str, name: str, argument: str)
         assert app.said == [Prompt.CommandSent(name, argument)]
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("text", "hint"),
     (
         ("/thme dark", "did you mean /theme? // sends it as text"),
@@ -231,7 +237,8 @@ async def test_an_unknown_command_is_kept_and_not_sent(text: str, hint: str) -> 
         assert app.prompt.text == text
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("typed", "text"),
     (
         ("//help me", "/help me"),

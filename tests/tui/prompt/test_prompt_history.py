@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.tui.prompt.commands import PromptPicker
 from ollm_tui.tui.prompt.words import ELSEWHERE
@@ -45,6 +47,7 @@ async def test_tab_looks_for_the_words_in_everything(open_app: OpenApp, home: Pa
         assert at.hits == ["s0m1"]
 
 
+@pytest.mark.more
 async def test_without_any_it_teaches_and_still_widens(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.press("ctrl+r")

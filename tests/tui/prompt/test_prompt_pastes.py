@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.prompt.prompt import Prompt
+from tests.cases import some
 from tests.tui.prompt_desk import Desk, desk, lines_of, paste
 from tests.tui.typing_in import type_in
 
@@ -23,14 +24,15 @@ def pasted(number: int, content: str) -> Attachment:
     return Attachment(name=f"paste {number}", media_type="text/plain", content=content)
 
 
-@pytest.mark.parametrize("text", (lines_of(40), lines_of(40) + "\n", "x" * 4_000))
+@some(1, "text", (lines_of(40), lines_of(40) + "\n", "x" * 4_000))
 async def test_a_short_paste_is_text(text: str) -> None:
     async with desk() as (app, pilot):
         await paste(app, pilot, text)
         assert app.prompt.text == text
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("text", "chip"),
     (
         (LONG, CHIP),
@@ -69,7 +71,7 @@ async def test_pastes_are_filtered_and_keep_their_tabs() -> None:
         assert last_sent(app).attachments == (pasted(1, "x\n" * 50),)
 
 
-@pytest.mark.parametrize("keys", (("backspace",), ("home", "delete"), ("ctrl+w",), ("ctrl+u",)))
+@some(2, "keys", (("backspace",), ("home", "delete"), ("ctrl+w",), ("ctrl+u",)))
 async def test_deleting_into_a_chip_deletes_it_whole(keys: tuple[str, ...]) -> None:
     async with desk() as (app, pilot):
         await paste(app, pilot, LONG)
@@ -103,6 +105,7 @@ async def test_the_cursor_steps_over_a_chip() -> None:
         assert app.prompt.text == "axb"
 
 
+@pytest.mark.more
 async def test_a_click_into_a_chip_lands_beside_it() -> None:
     async with desk() as (app, pilot):
         await paste(app, pilot, LONG)
@@ -119,6 +122,7 @@ async def test_nothing_is_put_inside_of_a_chip() -> None:
         assert app.prompt.text == f"{CHIP}x"
 
 
+@pytest.mark.more
 async def test_a_damaged_chip_is_text_and_its_paste_still_goes_along() -> None:
     async with desk() as (app, pilot):
         await paste(app, pilot, LONG)
@@ -161,6 +165,7 @@ async def test_walking_back_to_a_sent_chip_brings_its_paste() -> None:
         assert last_sent(app).attachments == (pasted(1, LONG),)
 
 
+@pytest.mark.more
 async def test_commands_get_the_paste_written_out() -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "/rename ")
@@ -169,6 +174,7 @@ async def test_commands_get_the_paste_written_out() -> None:
         assert app.said == [Prompt.CommandSent("rename", LONG)]
 
 
+@pytest.mark.more
 async def test_what_an_editor_left_unchanged_is_a_chip_again() -> None:
     async with desk() as (app, pilot):
         await type_in(pilot, "a ")
@@ -181,6 +187,7 @@ async def test_what_an_editor_left_unchanged_is_a_chip_again() -> None:
         assert last_sent(app).attachments == ()
 
 
+@pytest.mark.more
 async def test_what_was_copied_in_the_program_is_pasted_the_same_way() -> None:
     async with desk() as (app, pilot):
         app.copy_to_clipboard(LONG)

@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.prompt.vim_keys import VimKeys
+from tests.cases import every
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import prompt, settled, stream
 from tests.tui.tool_desk import says
@@ -30,7 +31,7 @@ def typed(keys: str, text: str, cursor: int = 0) -> tuple[str, int, str]:
     return text, cursor, vim.mode
 
 
-@pytest.mark.parametrize(
+@every(
     ("keys", "cursor"),
     [
         ("w", 4),
@@ -60,7 +61,7 @@ def test_motions_lead_where_vim_leads(keys: str, cursor: int) -> None:
     assert typed(keys, "one two-free four"[:16]) == ("one two-free four"[:16], cursor, "normal")
 
 
-@pytest.mark.parametrize(
+@every(
     ("keys", "text", "after"),
     [
         ("dw", "one two", "two"),

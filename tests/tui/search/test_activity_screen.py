@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal, cast
 
+import pytest
 from msgspec.structs import replace
 from textual.widgets import Static
 
@@ -67,6 +68,7 @@ async def test_it_begins_at_the_last_day_and_a_day_leads_to_what_was_said(
         assert sorted(at.hits) == ["s1m0", "s1m1"]
 
 
+@pytest.mark.more
 async def test_nobody_leaves_the_days_there_were(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home, size=(60, 20)) as at:
         calendar = await open_calendar(at)
@@ -88,6 +90,7 @@ async def test_the_year_hides_no_month(open_app: OpenApp, home: Path) -> None:
         assert calendar.render_line(0).text.startswith("2023    Mar     Apr     May       Jun")
 
 
+@pytest.mark.more
 async def test_the_longest_bar_of_a_model_fits_on_every_screen(
     open_app: OpenApp, home: Path
 ) -> None:

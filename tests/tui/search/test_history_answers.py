@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Message, Retrieval, Text
 from ollm_tui.storage.sessions.session_store import SessionStore
@@ -36,6 +38,7 @@ async def test_the_model_gets_numbered_passages_and_each_can_be_gone_to(
         assert chat(at.app).chat.conversation.session_id == full_id(0)
 
 
+@pytest.mark.more
 async def test_the_model_gets_the_best_passages_only(open_app: OpenApp, home: Path) -> None:
     names = "ada bob cid dan eve fay gus hal ivy jim kay lou max ned".split()
     for name in names:

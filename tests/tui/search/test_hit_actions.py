@@ -40,6 +40,7 @@ async def test_a_message_of_the_open_session_is_gone_to(open_app: OpenApp, home:
         assert chat(at.app).transcript.cursor.key == "s2m0"
 
 
+@pytest.mark.more
 async def test_a_message_of_another_branch_switches_to_it(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("queue outside")
@@ -113,6 +114,7 @@ async def test_x_exports_the_conversation_with_it(
         assert "the number of retries" not in text
 
 
+@pytest.mark.more
 async def test_keys_mean_the_message_under_the_cursor_in_the_conversation(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -148,6 +150,7 @@ async def test_a_session_that_another_window_has_open_is_not_set_back(
     await asyncio.wait_for(elsewhere.close(), 30)
 
 
+@pytest.mark.more
 async def test_f4_and_slash_search_open_it(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await send(at.app, at.pilot, "/search jitter")

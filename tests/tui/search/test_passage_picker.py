@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Retrieval
 from ollm_tui.settings.schema import Search, Settings
@@ -62,6 +64,7 @@ async def test_more_than_the_budget_is_refused_in_words(open_app: OpenApp, home:
         assert "tokens (search.retrievalTokens)" in shown(at.app)
 
 
+@pytest.mark.more
 async def test_without_words_or_without_hits_it_says_so(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await send(at.app, at.pilot, "/recall")
@@ -104,6 +107,7 @@ async def test_what_came_along_has_a_line_of_its_own_in_the_breakdown(
         assert f"{asked.tokens.tokens - asked.recalled.tokens.tokens:,} " in words
 
 
+@pytest.mark.more
 async def test_a_line_of_what_came_along_is_changed_with_its_message(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -144,6 +148,7 @@ async def test_passages_of_files_are_chosen_and_go_along_as_data(
         assert any("from notes.md:1-3" in line for line in stream(at.app))
 
 
+@pytest.mark.more
 async def test_passages_of_files_are_offered_after_an_at_and_a_question_mark(
     open_app: OpenApp, home: Path
 ) -> None:

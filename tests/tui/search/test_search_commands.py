@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core.provider import TextDelta
@@ -74,6 +75,7 @@ async def test_what_the_stream_does_not_show_is_opened_at_what_was_said_before(
         assert chat(at.app).transcript.cursor.key == "s0m1"
 
 
+@pytest.mark.more
 async def test_a_command_is_quoted_copied_and_forked_from(open_app: OpenApp, home: Path) -> None:
     async with on_commands(open_app, home, [ran(JOB, "zebrafish", BETWEEN)]) as at:
         await at.search("zebrafish")
@@ -92,6 +94,7 @@ async def test_a_command_is_quoted_copied_and_forked_from(open_app: OpenApp, hom
         assert quoted.text.startswith("! ls aquarium\nzebrafish")
 
 
+@pytest.mark.more
 async def test_before_the_first_message_there_is_nothing_to_go_back_to(
     open_app: OpenApp, home: Path
 ) -> None:

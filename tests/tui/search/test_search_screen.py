@@ -11,6 +11,7 @@ from ollm_tui.tui.search.facet_bar import FacetBar
 from ollm_tui.tui.search.hit_timeline import HitTimeline
 from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
 from ollm_tui.tui.search.screen import SearchLine
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import desk
 from tests.tui.search_samples import full_id
@@ -43,6 +44,7 @@ async def test_the_hit_is_seen_in_its_conversation_with_the_words_marked(
         assert at.stream.finder.key == "s0m1"
 
 
+@pytest.mark.more
 async def test_the_first_hit_is_highlighted_when_better_ones_come_until_one_moves(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -83,7 +85,7 @@ async def test_what_is_no_filter_is_told_in_one_line(open_app: OpenApp, home: Pa
         assert at.notes == ""
 
 
-@pytest.mark.parametrize("text", ('"', "((", "'; DROP TABLE words", "😀 " * 50, "a" * 3000, "*"))
+@some(2, "text", ('"', "((", "'; DROP TABLE words", "😀 " * 50, "a" * 3000, "*"))
 async def test_any_text_is_harmless_and_searching_goes_on(
     open_app: OpenApp, home: Path, text: str
 ) -> None:
@@ -115,6 +117,7 @@ async def test_facets_are_filter_words_in_the_line(open_app: OpenApp, home: Path
         assert at.hits == ["s3m2"]
 
 
+@pytest.mark.more
 async def test_models_and_projects_that_were_found_are_facets(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -175,6 +178,7 @@ async def test_a_search_is_kept_taken_again_and_let_go(open_app: OpenApp, home: 
 # Small screens
 
 
+@pytest.mark.more
 async def test_on_a_small_screen_the_place_is_shown_on_demand(
     open_app: OpenApp, home: Path
 ) -> None:
@@ -209,6 +213,7 @@ async def test_what_was_just_said_is_found_without_leaving(open_app: OpenApp, ho
         assert [hit.session_id for hit in at.screen.hit_list.hits] == [full_id(2)] * 2
 
 
+@pytest.mark.more
 async def test_what_was_looked_for_last_is_there_again(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("jitter")

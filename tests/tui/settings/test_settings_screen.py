@@ -14,6 +14,7 @@ from ollm_tui.settings.loader import load_settings
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.setting_entries import setting_entries
+from tests.cases import some
 from tests.tui.dialog_host import NOTHING_YET, Host, shown
 
 
@@ -69,6 +70,7 @@ async def test_enter_in_the_find_line_goes_to_the_list_and_changes_nothing(home:
         assert not bench.file.exists()
 
 
+@pytest.mark.more
 async def test_a_value_that_is_its_default_again_has_no_mark(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(120, 40)) as pilot:
@@ -151,7 +153,7 @@ async def test_delete_brings_the_default_back(home: Path) -> None:
         assert "model is already the default" in shown(bench.app)
 
 
-@pytest.mark.parametrize("key", ("enter", "delete"))
+@some(1, "key", ("enter", "delete"))
 async def test_what_the_environment_decides_is_not_changed_here(home: Path, key: str) -> None:
     bench = Bench(home, {"OLLM_MODEL": "x"})
     async with bench.app.run_test() as pilot:
@@ -182,6 +184,7 @@ async def test_a_file_that_makes_no_sense_is_not_touched(home: Path) -> None:
         assert bench.file.read_text() == "ui: ["
 
 
+@pytest.mark.more
 async def test_escape_shows_all_and_then_closes(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(60, 20)) as pilot:
@@ -195,6 +198,7 @@ async def test_escape_shows_all_and_then_closes(home: Path) -> None:
         assert bench.app.given is None
 
 
+@pytest.mark.more
 async def test_arrows_move_while_words_are_typed(home: Path) -> None:
     bench = Bench(home)
     async with bench.app.run_test(size=(120, 40)) as pilot:

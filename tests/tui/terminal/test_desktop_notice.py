@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.terminal.desktop_notice import NoticeKind, notice_kind, notice_sequence
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.tool_desk import approval, ask, calls, runner, says, tools_open
 
@@ -32,7 +33,7 @@ def test_words_cannot_end_the_sequence() -> None:
     assert notice_sequence("bell", "done") == "\x07" and not notice_sequence("off", "done")
 
 
-@pytest.mark.parametrize("is_looked_at", [True, False])
+@some(1, "is_looked_at", [True, False])
 async def test_an_approval_that_waits_calls_only_who_looks_elsewhere(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, is_looked_at: bool
 ) -> None:

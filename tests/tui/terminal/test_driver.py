@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from textual.events import Key, Paste
 
 from ollm_tui.tui.terminal.driver import AsciiText, PasteGuard
+from tests.cases import every, some
 from tests.tui.conftest import OpenApp
 
 INPUT = "a\x1b[200~one\x1b[31m two\r\n\x1b]52;c;eA==\x07three\x1b\x1b[201~b\x1b[A"
@@ -26,13 +27,13 @@ def test_a_paste_is_one_text_without_controls_and_presses_no_key() -> None:
     assert read(INPUT) == ["a", "one two\nthree", "b", "up"]
 
 
-@pytest.mark.parametrize("size", (1, 2, 3, 5, 7))
+@every("size", (1, 2, 3, 5, 7))
 def test_input_means_the_same_in_pieces_of_any_size(size: int) -> None:
     pieces = [INPUT[start : start + size] for start in range(0, len(INPUT), size)]
     assert read(*pieces) == read(INPUT)
 
 
-@pytest.mark.parametrize("cut", range(1, len(INPUT)))
+@every("cut", range(1, len(INPUT)))
 def test_input_means_the_same_wherever_it_is_cut(cut: int) -> None:
     assert read(INPUT[:cut], INPUT[cut:]) == read(INPUT)
 
@@ -50,7 +51,7 @@ def test_alt_and_a_key_end_where_the_next_key_begins() -> None:
     assert read("\x1b", "hx", "\x1b[D") == ["alt+h", "x", "left"]
 
 
-@pytest.mark.parametrize("text", ("/export nothing.txt", "/end"))
+@some(1, "text", ("/export nothing.txt", "/end"))
 async def test_a_command_typed_faster_than_the_list_follows_is_the_one_that_runs(
     open_app: OpenApp, text: str
 ) -> None:

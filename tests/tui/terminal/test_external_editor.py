@@ -19,6 +19,7 @@ from textual.app import App
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.tui.terminal.external_editor import edit_outside, editor_command
+from tests.cases import some
 from tests.conftest import REPOSITORY
 
 InstallEditor = Callable[..., Path]
@@ -84,7 +85,8 @@ async def test_what_the_editor_wrote_is_filtered(editor: InstallEditor) -> None:
     assert await edited("") == "ab\nc\ufffd"
 
 
-@pytest.mark.parametrize(
+@some(
+    1,
     ("script", "problem"),
     (
         ("exit 3", "ended with code 3"),

@@ -14,6 +14,7 @@ from textual.message import Message
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.terminal.input_queue import InputQueue
+from tests.cases import some
 
 
 class Wished(Message):
@@ -75,7 +76,7 @@ class Host(App[None]):
         return self.screen_stack[0].query_one(LineInput).value
 
 
-@pytest.mark.parametrize("key", ("f2", "f3"))
+@some(1, "key", ("f2", "f3"))
 async def test_the_keys_behind_a_question_answer_it_even_if_it_is_waited_for(key: str) -> None:
     app = Host()
     async with app.run_test() as pilot:

@@ -14,12 +14,13 @@ import termios
 import pytest
 
 from ollm_tui.tui.terminal.abilities import Abilities, abilities, choose_theme
+from tests.cases import every
 from tests.conftest import REPOSITORY
 
 UTF8 = {"LANG": "en_GB.UTF-8", "TERM": "xterm-256color"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("environ", "encoding", "unicode"),
     (
         (UTF8, "utf-8", True),
@@ -41,7 +42,7 @@ def test_letters_beyond_ascii(environ: dict[str, str], encoding: str | None, uni
     assert abilities(environ, encoding).unicode is unicode
 
 
-@pytest.mark.parametrize(
+@every(
     ("environ", "colours"),
     (
         ({"TERM": "xterm-256color"}, 256),

@@ -15,6 +15,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.kit.diff_lines import DiffLines
 from ollm_tui.tui.tools.approval import Approval
 from ollm_tui.tui.tools.commands import ToolPage
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream, title
 from tests.tui.tool_desk import (
@@ -120,6 +121,7 @@ async def test_answers_have_the_keys_the_user_gave_them(open_app: OpenApp) -> No
         assert tool.ran and decisions(app) == ["yes once"] and not block.display
 
 
+@pytest.mark.more
 async def test_a_key_that_was_given_away_is_a_letter_again(open_app: OpenApp) -> None:
     tool = runner()
     mapped = Settings(keymap={"approval.yes": "o"})
@@ -232,6 +234,7 @@ async def test_what_is_long_must_be_read_to_its_end(open_app: OpenApp) -> None:
         assert tool.ran
 
 
+@pytest.mark.more
 async def test_no_works_before_it_is_read(open_app: OpenApp) -> None:
     async with tools_open(open_app, [calls(LONG), says("ok")], runner()) as (app, pilot):
         await ask(app, pilot)
@@ -325,6 +328,7 @@ async def test_several_calls_are_asked_one_after_the_other(open_app: OpenApp) ->
         assert decisions(app) == ["yes once", "no once"]
 
 
+@pytest.mark.more
 async def test_the_mode_is_changed_while_it_asks_and_told(open_app: OpenApp) -> None:
     async with tools_open(open_app, [calls(RUN), says("ok")], runner()) as (app, pilot):
         await ask(app, pilot)
@@ -334,6 +338,7 @@ async def test_the_mode_is_changed_while_it_asks_and_told(open_app: OpenApp) -> 
         assert "auto-edit" in " ".join(title(app)) and app.focused is block
 
 
+@pytest.mark.more
 async def test_it_is_answered_by_a_command_too(open_app: OpenApp) -> None:
     gate = asyncio.Event()
     async with tools_open(open_app, [[gate, *calls(RUN)], says("ok")], runner()) as (app, pilot):
@@ -348,7 +353,7 @@ async def test_it_is_answered_by_a_command_too(open_app: OpenApp) -> None:
         assert any("exec pytest -q · denied: use tox" in line for line in stream(app))
 
 
-@pytest.mark.parametrize("size", ((60, 20), (80, 24), (200, 50)))
+@some(1, "size", ((60, 20), (80, 24), (200, 50)))
 async def test_the_keys_are_seen_at_every_size(open_app: OpenApp, size: tuple[int, int]) -> None:
     async with tools_open(open_app, [calls(LONG)], runner(), size=size) as (app, pilot):
         await ask(app, pilot)

@@ -11,6 +11,7 @@ from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.providers.scripted import Step
 from ollm_tui.settings.schema import LoopDetection, Settings
 from ollm_tui.tui.app import OllmApp
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import prompt, send, settled, state, stream
 from tests.tui.tool_desk import (
@@ -61,7 +62,7 @@ async def test_it_says_what_repeats_and_leaves_the_focus_where_it_is(open_app: O
         assert prompt(app).text == "soat"
 
 
-@pytest.mark.parametrize("key", ("s", "escape"))
+@some(1, "key", ("s", "escape"))
 async def test_stopping_ends_the_turn_and_leaves_a_note(open_app: OpenApp, key: str) -> None:
     async with tools_open(open_app, again(9), reader(), settings=ASKING) as (app, pilot):
         await ask(app, pilot)
@@ -89,6 +90,7 @@ async def test_once_more_lets_it_go_on_and_asks_again(open_app: OpenApp) -> None
         await settled(app, pilot)
 
 
+@pytest.mark.more
 async def test_what_is_allowed_is_not_asked_again(open_app: OpenApp) -> None:
     script = [*again(6), says("done")]
     async with tools_open(open_app, script, reader(), settings=ASKING, size=(120, 40)) as (
@@ -144,6 +146,7 @@ async def test_back_goes_to_the_snapshot_before_it(open_app: OpenApp) -> None:
         assert not any("exec make · exit 0" in line for line in stream(app)[2:])
 
 
+@pytest.mark.more
 async def test_where_nothing_was_changed_back_goes_to_the_question(open_app: OpenApp) -> None:
     async with tools_open(open_app, again(9), reader(), settings=ASKING) as (app, pilot):
         await ask(app, pilot)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, settled, stream
 from tests.tui.tool_desk import approval, ask, runner, says, tools_open
@@ -24,6 +26,7 @@ async def test_its_json_leaves_the_words_when_it_was_taken_for_a_call(open_app: 
         assert "arguments" not in "\n".join(stream(app))
 
 
+@pytest.mark.more
 async def test_reading_the_session_again_shows_the_same(open_app: OpenApp) -> None:
     async with tools_open(open_app, [says(WRITTEN), says("ok")], runner()) as (app, pilot):
         await ask(app, pilot)

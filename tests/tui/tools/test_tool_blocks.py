@@ -11,6 +11,7 @@ from ollm_tui.core.tool import Action, ApprovalMode, ToolOutcome, Verdict
 from ollm_tui.tui.chat.status import TitleLine
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from ollm_tui.tui.tools.commands import ToolPage
+from tests.cases import some
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, send, settled, state, stream, title
 from tests.tui.tool_desk import (
@@ -178,6 +179,7 @@ async def test_the_title_says_how_freely_the_model_may_act(open_app: OpenApp) ->
         assert title(app)[1].endswith("ask   ✓ bwrap")
 
 
+@pytest.mark.more
 async def test_a_narrow_title_says_only_what_is_unusual(open_app: OpenApp) -> None:
     async with tools_open(open_app, [says("hi")], reader(), size=(60, 20)) as (app, pilot):
         await send(app, pilot, "go")
@@ -188,8 +190,9 @@ async def test_a_narrow_title_says_only_what_is_unusual(open_app: OpenApp) -> No
         assert "one of ask, auto-edit, auto" in state(app)
 
 
-@pytest.mark.parametrize("width", (40, 60, 61, 99, 100))
-@pytest.mark.parametrize(
+@some(2, "width", (40, 60, 61, 99, 100))
+@some(
+    1,
     ("sandbox", "word"),
     [("no sandbox: limits only", "no sandbox"), ("landlock: files and TCP only", "landlock")],
 )
@@ -214,6 +217,7 @@ async def test_a_good_sandbox_is_left_out_only_where_there_is_no_room(open_app: 
         assert title(app)[1].endswith("ask   ✓ bwrap")
 
 
+@pytest.mark.more
 async def test_long_names_give_way_to_what_holds_commands(open_app: OpenApp) -> None:
     model = "qwen2.5-coder:32b-instruct-q4_K_M-of-my-own-making"
     opened = tools_open(
@@ -249,6 +253,7 @@ async def test_the_page_about_tools_says_what_there_is_and_forgets(
         assert policy.kept == [] and "1 permission removed" in state(app)
 
 
+@pytest.mark.more
 async def test_the_line_of_a_call_says_that_its_output_was_cut(open_app: OpenApp) -> None:
     much = ToolOutcome("line\n" * 40_000 + "[exit 1]", is_error=True, summary="exit 1")
     script = [calls(("read_file", {"path": "log"})), says("ok")]
@@ -274,6 +279,7 @@ async def test_a_refused_call_reads_as_refused_also_after_reopening(open_app: Op
         assert any(told in line for line in stream(app))
 
 
+@pytest.mark.more
 async def test_a_tool_is_switched_off_and_on_again(open_app: OpenApp) -> None:
     async with tools_open(open_app, [says("ok")], runner(), reader()) as (app, pilot):
         await ask(app, pilot)
@@ -289,6 +295,7 @@ async def test_a_tool_is_switched_off_and_on_again(open_app: OpenApp) -> None:
         assert "neither on nor off" in state(app)
 
 
+@pytest.mark.more
 async def test_switching_a_tool_of_a_model_without_tools_says_so(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await send(app, pilot, "/tool exec off")

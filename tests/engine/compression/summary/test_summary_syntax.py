@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from ollm_tui.engine.compression.summary.summary_syntax import (
     sanitised,
     without_template_tokens,
 )
+from tests.cases import every
 
 SYNTAX = (
     "<tool_call>",
@@ -81,7 +81,7 @@ def test_nothing_of_the_syntax_is_left_and_again_changes_nothing(text: str) -> N
     assert sanitised(plain) == plain
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "plain"),
     [
         ("All is well.", "All is well."),
@@ -109,7 +109,7 @@ def test_what_is_left_of_a_text(text: str, plain: str) -> None:
     assert sanitised(text) == plain
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "The page told the assistant to ignore all previous instructions; it did not.",
@@ -137,7 +137,7 @@ def test_a_quote_is_literal_between_its_gaps_and_nothing_acts_on_it(text: str) -
         at += len(words)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "quote"),
     [
         ("# Close the file\nfile.close()", "# Close the file\nfile.close()"),

@@ -22,6 +22,7 @@ from ollm_tui.tui.stream.entries.compression_entries import (
     with_compressions,
 )
 from ollm_tui.tui.stream.transcript.entry import Entry
+from tests.cases import some
 from tests.tui.compression_desk import after, desk, tell
 from tests.tui.compression_samples import (
     CHECKPOINT,
@@ -188,6 +189,7 @@ async def test_an_undo_changes_the_record_where_it_stands() -> None:
         assert app.stream[-1].endswith("And then?")
 
 
+@pytest.mark.more
 async def test_a_second_one_takes_the_undo_from_the_first() -> None:
     async with desk((120, 30)) as (app, pilot):
         await tell(app, pilot, whole_story())
@@ -196,7 +198,8 @@ async def test_a_second_one_takes_the_undo_from_the_first() -> None:
         assert [line for line in app.stream if "u undo" in line] == [text_of(LATER)]
 
 
-@pytest.mark.parametrize(
+@some(
+    2,
     ("event", "words"),
     [
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from tests.cases import every
 from tests.tui.stream.markdown.documents import documents
 from tests.tui.stream.markdown.reference import drawn_lines, reference_lines
 from tests.tui.stream.markdown.screen import STYLES, drawn, finished, style_of
@@ -16,7 +17,7 @@ def test_structure_and_text_are_those_of_markdown_it(source: str) -> None:
     assert drawn_lines(source) == reference_lines(source)
 
 
-@pytest.mark.parametrize(
+@every(
     ("source", "expected"),
     [
         ("# One #\n\nText", ["One", "", "Text"]),

@@ -47,6 +47,7 @@ async def test_what_is_dragged_over_is_copied_also_when_characters_are_wide() ->
         assert "".join(chosen).strip() == "字 and 漢字"
 
 
+@pytest.mark.more
 async def test_what_is_selected_stays_so_when_heights_above_become_known() -> None:
     tall = [Entry(f"t{n}", "assistant", "a\n\n" * 20 + "word " * 300) for n in range(9)]
     async with shown(*tall, Entry("end", "user", "the last words")) as (transcript, pilot):
@@ -72,6 +73,7 @@ async def test_two_clicks_select_the_message_and_not_the_whole_stream() -> None:
         assert pilot.app.screen.get_selected_text() == "all of\n\nthis"
 
 
+@pytest.mark.more
 async def test_a_huge_selection_lays_out_every_entry_once(monkeypatch: pytest.MonkeyPatch) -> None:
     laid_out: list[str] = []
     begin = EntryLayout.__init__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ollm_tui.tui.stream.transcript.entry import Entry
 from tests.tui.stream.transcript.screen import Screen, coloured, numbered, seen, shown
 
@@ -26,6 +28,7 @@ async def test_it_moves_by_entries_and_stops_at_both_ends() -> None:
         assert pilot.app.cursor_keys == ["n", "e2", "e0", "n"]
 
 
+@pytest.mark.more
 async def test_an_empty_stream_has_nowhere_to_go() -> None:
     async with shown() as (transcript, _):
         transcript.cursor.move(1)
@@ -88,6 +91,7 @@ async def test_a_click_puts_it_without_moving_the_view_and_a_drag_selects() -> N
         assert pilot.app.screen.get_selected_text() == "line 8\nline"
 
 
+@pytest.mark.more
 async def test_it_leaves_an_entry_that_goes_away() -> None:
     async with shown(*numbered(3)) as (transcript, _):
         transcript.cursor.move_to("e1")

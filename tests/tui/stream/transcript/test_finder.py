@@ -8,12 +8,14 @@ from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.finder import ENTRIES_AT_A_TIME
 from ollm_tui.tui.stream.transcript.stack import KEPT_LAYOUTS
+from tests.cases import some
 from tests.tui.stream.transcript.screen import coloured, numbered, seen, shown
 
 HIT, CURRENT = "yellow", "red"
 
 
-@pytest.mark.parametrize(
+@some(
+    5,
     ("words", "hits"),
     [
         ("retry", 3),
@@ -139,6 +141,7 @@ async def test_a_search_in_steps_keeps_the_hits_before_until_it_ends() -> None:
         assert list(steps) == [] and transcript.finder.position[1] == 2 * ENTRIES_AT_A_TIME
 
 
+@pytest.mark.more
 async def test_what_goes_away_while_it_is_searched_for_is_no_hit() -> None:
     async with shown(*numbered(2 * ENTRIES_AT_A_TIME)) as (transcript, _):
         steps = transcript.finder.searching("message 7 line 1")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from tests.tui.stream.transcript.looks import LOOKS
 from tests.tui.stream.transcript.screen import numbered, seen, shown
@@ -83,6 +85,7 @@ async def test_what_grows_above_the_view_does_not_move_it() -> None:
         assert seen(transcript) == before
 
 
+@pytest.mark.more
 async def test_a_long_title_is_cut_and_a_hostile_one_is_one_harmless_line() -> None:
     folds = [Fold("t", "tool", "漢" * 40), Fold("u", "tool", "[bold]\nx\x1b[2J\ty")]
     async with shown(Entry("a", "user", "q", folds=folds)) as (transcript, _):
@@ -91,6 +94,7 @@ async def test_a_long_title_is_cut_and_a_hostile_one_is_one_harmless_line() -> N
         assert lines[2] == "▌ ▸ [bold] x\ufffd[2J y"
 
 
+@pytest.mark.more
 async def test_without_unicode_all_marks_are_plain() -> None:
     looks = replace(LOOKS, unicode=False)
     async with shown(*numbered(9), thoughtful(), looks=looks) as (transcript, pilot):

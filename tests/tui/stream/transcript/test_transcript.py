@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.geometry import Offset
 from textual.selection import Selection
 
@@ -91,6 +92,7 @@ async def test_a_resize_keeps_the_place_of_the_reader() -> None:
         assert "message 20 line 0" in seen(transcript)[0]
 
 
+@pytest.mark.more
 async def test_a_resize_at_the_bottom_stays_at_the_bottom() -> None:
     async with shown(*numbered(40)) as (transcript, pilot):
         await pilot.resize_terminal(25, 8)
