@@ -77,7 +77,7 @@ RELOADS = "reloads the model"
 # The prompt page
 
 EMPTY_PROMPT = "Nothing to send: no system prompt and no messages yet."
-PROMPT_KEYS = "j k PgUp PgDn g G scroll   Esc close"
+PROMPT_KEYS = "↑↓ PgUp PgDn scroll   Esc close"
 
 
 def about_item(item: ContextItem, usage: Usage | None = None) -> str:

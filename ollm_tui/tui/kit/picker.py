@@ -18,7 +18,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
 
-KEYS = "Enter choose   Up Down move   Esc close"
+KEYS = "Enter choose   ↑↓ move   Esc close"
 FIND = "Type to find"
 FRAME_LINES = 11
 """Lines of the dialog that are not the list."""

@@ -25,8 +25,8 @@ from ollm_tui.tui.models.words import (
     MARKED,
     NOBODY,
     NOT_FETCHED,
+    PICKER_KEYS,
     RECENT,
-    picker_keys,
     place_words,
     short_price,
     short_window,
@@ -102,7 +102,7 @@ class ModelPicker(PickerOf[ModelName]):
     ) -> None:
         """`resize` asks for another window; None where that cannot be changed. `compare` gets the
         models that were marked, if there are any."""
-        super().__init__("Model", empty=NOBODY, keys=picker_keys(has_window=resize is not None))
+        super().__init__("Model", empty=NOBODY, keys=PICKER_KEYS)
         self._favourites = favourites or SavedLines(None)
         self._recent = recent or SavedLines(None)
         self._manage = manage
@@ -288,7 +288,7 @@ class ModelPicker(PickerOf[ModelName]):
         else:
             self._models[key] = (provider, info.name)
             if self._is_current(provider, info):
-                first = "*"
+                first = "●"
             elif f"{provider}/{info.name}" in self._favourites.all():
                 first = "★"
             if key in self._marked:

@@ -33,8 +33,7 @@ async def suggest(chat: ChatPort) -> None:
         chat.lines.show_facts()
         return f"Mode: {visible(found.mode)}"
 
-    sure = f"{100 * found.confidence:.0f} %"
-    words = f"Mode {found.mode}? {found.reason.capitalize()} ({sure})."
+    words = f"Switch to {found.mode} mode? {found.reason.capitalize()}."
     answers = {"y": _USE, "n": _NEVER}
     question = Question(MODE, words, answers, "", give, later=MODE_LATER, is_brief=True)
     (await bar_of(chat)).ask(question)

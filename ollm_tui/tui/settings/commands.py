@@ -27,6 +27,7 @@ def settings(chat: ChatPort, _argument: str) -> None:
         ui = chat.app.loaded.settings.ui
         chat.app.use_theme(ui.theme)
         chat.transcript.restyle(chat.app.transcript_styles)
+        chat.prompt.use_vim(ui.editing == "vim")
 
     chat.ask(SettingsScreen(load, apply, os.environ, chat.app.further_themes))
 

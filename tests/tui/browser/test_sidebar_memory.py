@@ -74,6 +74,22 @@ async def test_on_a_wide_terminal_it_is_open_until_somebody_closes_it(open_app: 
         assert not chat(app).query(ChatSidebar)
 
 
+async def test_a_terminal_that_becomes_wide_shows_the_sessions_until_it_is_narrower_again(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(size=(80, 24)) as (app, pilot):
+        assert not chat(app).query(ChatSidebar)
+        await pilot.resize_terminal(140, 30)
+        await until(pilot, lambda: bool(chat(app).query("#sidebar.-unasked")))
+        assert chat(app).query_one(ChatSidebar).display and prompt(app).has_focus
+        await pilot.resize_terminal(90, 24)
+        await settled(app, pilot)
+        assert not chat(app).query_one(ChatSidebar).display
+        await pilot.press("f2", "escape")
+        await settled(app, pilot)
+        assert chat(app).query_one(ChatSidebar).display  # asked for
+
+
 async def test_a_session_is_listed_from_its_first_message_on(open_app: OpenApp) -> None:
     goes_on = asyncio.Event()
     async with open_app(Scripted([[goes_on, TextDelta("fine")]]), size=(120, 30)) as (app, pilot):

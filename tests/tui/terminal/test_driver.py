@@ -50,6 +50,11 @@ def test_alt_and_a_key_end_where_the_next_key_begins() -> None:
     assert read("\x1b", "hx", "\x1b[D") == ["alt+h", "x", "left"]
 
 
+def test_alt_is_heard_with_keys_that_are_no_letters() -> None:
+    assert read("\x1b\rx") == ["alt+enter", "x"]
+    assert read("\x1b", "_", "\x1b ") == ["alt+underscore", "alt+space"]
+
+
 @pytest.mark.parametrize("text", ("/export nothing.txt", "/end"))
 async def test_a_command_typed_faster_than_the_list_follows_is_the_one_that_runs(
     open_app: OpenApp, text: str
