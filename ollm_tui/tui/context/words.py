@@ -70,7 +70,6 @@ HOW_TO_ADD = "/context add NAME TEXT, add NAME @FILE, add tree, add git"
 
 # The window
 
-HOW_TO_RESIZE = "/window 16k or /window auto"
 WHY_NOT_RESIZED = "Window size unknown: the server does not report it"
 RELOADS = "reloads the model"
 
