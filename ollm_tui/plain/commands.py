@@ -69,8 +69,10 @@ def _by_name() -> dict[str, LineCommand]:
 async def _help(desk: Desk, _argument: str) -> None:
     desk.say(words.USAGE)
     lines = [(f"/{each.name} {each.argument}", each.title) for each in COMMANDS]
-    for own in desk.workspace.project.commands.all.values():
-        lines.append((f"/{own.name} {own.arguments}", own.problem or own.description))
+    lines += [
+        (f"/{own.name} {own.arguments}", own.problem or own.description)
+        for own in desk.workspace.project.commands.all.values()
+    ]
     width = max(len(usage) for usage, _ in lines)
     for usage, title in lines:
         desk.say(f"  {usage:<{width}}  {title}")

@@ -124,15 +124,14 @@ def keys_for(
         go = "switch to this branch"
     elif point and point.session_id == current:
         go = "continue"
-    look = "messages" if is_gone else "rewind to a message"
     compare = "diff with marked" if is_marked else "diff with now"
     return (
         ("sessions.open_found", go),
-        ("sessions.look_found", look),
+        ("sessions.look_found", "messages"),
         ("sessions.keep_title", "save"),
         ("sessions.list", FROM_FINDING),
         ("sessions.open", go),
-        ("sessions.look", look),
+        ("sessions.look", "messages"),
         ("sessions.expand", "snapshots"),
         ("sessions.fork", "fork"),
         ("sessions.diff", compare),

@@ -54,7 +54,7 @@ class CompletionList(Static):
             _line(option, width, is_chosen=self._first + at == chosen)
             for at, option in enumerate(shown)
         ]
-        more = f"{chosen + 1} of {len(options)}  ·  " if len(options) > most else ""
+        more = f"{chosen + 1} of {len(options)}   " if len(options) > most else ""
         self.update(
             Content("\n").join((*lines, Content.styled(more + COMPLETION_KEYS, "$text-muted")))
         )

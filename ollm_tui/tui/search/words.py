@@ -77,7 +77,6 @@ ACTIVITY_KEYS = (
     ("activity.day_before activity.day_after", "day"),
     ("activity.week_before activity.week_after", "week"),
     ("activity.back activity.on", "4 weeks"),
-    ("activity.first", "first day"),
     ("activity.today", "today"),
     ("activity.close", "close"),
 )

@@ -32,8 +32,7 @@ from ollm_tui.tui.settings.theme_picker import ThemePicker
 from ollm_tui.tui.settings.words import FIND_PLACEHOLDER
 
 LIVE = frozenset(
-    f"ui.{name}"
-    for name in ("theme", "density", "timestamps", "textWidth", "textAlign", "editing")
+    f"ui.{name}" for name in ("theme", "density", "timestamps", "textWidth", "textAlign", "editing")
 )
 """Keys that apply at once; the caller sees to that."""
 OFFERED = frozenset({"context.window"})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.app import App, ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from ollm_tui.tui.kit.live_keys import LiveKeys
 
@@ -11,7 +13,7 @@ from ollm_tui.tui.kit.live_keys import LiveKeys
 class Keys(App[None]):
     """A line of keys above some bindings that do nothing."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("k,up", "nothing", id="test.up"),
         Binding("j,down", "nothing", id="test.down"),
         Binding("K", "nothing", id="test.extend_up"),

@@ -186,3 +186,18 @@ async def test_the_line_below_says_abilities_price_and_place(open_app: OpenApp, 
         await settled(app, pilot)
         assert chat(app).chat.conversation.choice.model == "scripted"
         await providers.close()
+
+
+async def test_what_a_server_says_of_a_model_takes_no_room_from_its_name() -> None:
+    note = "demo model: small and fast, often wrong"
+
+    async def offers() -> AsyncGenerator[ProviderOffer, None]:
+        yield ProviderOffer("embedded", (ModelInfo(name="smollm2:135m", note=note),))
+
+    app = Host(ModelPicker(["embedded"], offers, says_nothing))
+    async with app.run_test(size=(80, 24)) as pilot:
+        about = app.screen.query_one("#about", Static)
+        while note not in str(about.content):
+            await pilot.pause(0.01)
+        [line] = [line for line in lines(app) if "smollm2" in line]
+        assert line == "smollm2:135m"
