@@ -167,6 +167,8 @@ class PasteGuard(XTermParser):
     def _parse(self, piece: str) -> Iterable[Message]:
         """Parse input up to the end of each Alt and a key. Textual waits for more there, and takes
         the Alt for a ^ if an arrow comes next."""
+        if self._timeout_time is None:
+            self._escape = ""  # it was a key of its own
         begun = len(self._escape)
         ends = [found.end() - begun for found in _AFTER_ALT.finditer(self._escape + piece)]
         self._escape = "\x1b" if piece.endswith("\x1b") else ""
