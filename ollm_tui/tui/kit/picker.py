@@ -72,7 +72,7 @@ class PickerOf(ModalScreen[Result | None]):
             yield self.FILTER(placeholder=FIND)
             yield ChoiceList(empty=self._empty, unicode=self._has_unicode, ranks=self.RANKS)
             yield Static(id="about")
-            yield Static(self._drawn(self._keys), id="keys")
+            yield Static(Content(self._drawn(self._keys)), id="keys")
 
     def on_mount(self) -> None:
         """Show the choices; the filter keeps the focus and passes keys on to the list."""
@@ -101,7 +101,7 @@ class PickerOf(ModalScreen[Result | None]):
     def say_keys(self, keys: str) -> None:
         """Show what the keys do with the highlighted choice."""
         if self in self.app.screen_stack:
-            self.query_one("#keys", Static).update(self._drawn(keys))
+            self.query_one("#keys", Static).update(Content(self._drawn(keys)))
 
     def result(self, choice: Choice) -> Result | None:
         """Return what choosing a line gives; None if it cannot be chosen."""
@@ -140,8 +140,8 @@ class PickerOf(ModalScreen[Result | None]):
     def _has_unicode(self) -> bool:
         return not self.app.has_class("-ascii")
 
-    def _drawn(self, keys: str) -> Content:
-        return Content(keys if self._has_unicode else keys.replace("↑↓", "Up Down"))
+    def _drawn(self, keys: str) -> str:
+        return keys if self._has_unicode else keys.replace("↑↓", "Up Down")
 
     def _count(self, left: int) -> None:
         self.query_one("#count", Static).update(Content(str(left) if left else ""))

@@ -53,7 +53,7 @@ def test_alt_and_a_key_end_where_the_next_key_begins() -> None:
 
 
 def test_alt_is_heard_with_keys_that_are_no_letters() -> None:
-    assert read("\x1b\rx") == ["alt+enter", "x"]
+    assert read("\x1b_x") == ["alt+underscore", "x"]
     assert read("\x1b", "_", "\x1b ") == ["alt+underscore", "alt+space"]
 
 
