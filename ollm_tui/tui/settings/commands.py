@@ -66,7 +66,7 @@ async def _keep_theme(chat: ChatPort, name: str) -> None:
     file = chat.app.loaded.locations.user_config
     await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
     read_again(chat)
-    chat.tell(f"Theme {name}, saved")
+    chat.tell(f"Theme: {name}")
 
 
 ACTIONS: Mapping[str, Action] = {
