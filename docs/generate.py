@@ -40,7 +40,7 @@ KEYS_INTRODUCTION = """\
 Enter sends a message. Ctrl+J, Shift+Enter, Alt+Enter, or a `\\` before Enter start a new line.
 Up on the first line and Down on the last line walk through earlier prompts.
 
-Keys marked *stream* work while the conversation has the focus; there letters are keys. Alt+Up moves
+Keys marked *stream* work while the conversation has the focus; there letters are keys. Alt+↑ moves
 the focus to the conversation, Esc back to the prompt. All other commands work everywhere.
 
 To change a key, put the id of the command and the new keys into `~/.ollm/config.yaml`. Several keys

@@ -17,7 +17,7 @@ from ollm_tui.core.compression_events import (
     ContextCompressed,
     StageReached,
 )
-from ollm_tui.core.counts import counted
+from ollm_tui.core.counts import counted, percent
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -262,7 +262,7 @@ class Headless:
 
     def _show_progress(self, event: Prepared) -> None:
         if self._err.isatty():
-            share = "" if event.fraction is None else f" {event.fraction:.0%}"
+            share = "" if event.fraction is None else f" {percent(event.fraction)}"
             self._err.write(f"\r\x1b[K{event.what}{share}")
             self._err.flush()
             self._progress_shown = True

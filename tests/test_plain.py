@@ -205,5 +205,18 @@ async def test_what_the_full_screen_lists_stands_in_lines(around: Around) -> Non
     assert "You said: /" not in printed
 
 
+async def test_the_window_and_a_tool_are_changed_by_a_line(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    conversation = await equipped(open_workspace, [], Echo("exec", "run"), home=home)
+    await conversation.tools.ready()
+    around = around_of(conversation, home)
+    printed = await chat(around, "/window", "/window 2 apples", "/tool exec off", "/tools", "/tool")
+    assert "Window: 8,192 tokens" in printed
+    assert "scripted sets the window itself" in printed
+    assert "exec is off." in printed and "No tools." in printed
+    assert "/tool needs a name, and on or off" in printed
+
+
 async def test_leaving_by_name_ends_the_chat(around: Around) -> None:
     assert "You said" not in await chat(around, "/quit", "still here?")

@@ -10,7 +10,7 @@ from argparse import Namespace
 from ollm_tui.bootstrap import Providers, open_providers
 from ollm_tui.cli.output import print_json, print_table
 from ollm_tui.cli.store import load
-from ollm_tui.core.counts import short_count
+from ollm_tui.core.counts import percent, short_count
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import CanPull, ModelInfo, Provider
@@ -85,7 +85,7 @@ async def _pull(providers: Providers, arguments: Namespace) -> int:
 async def _fetch(provider: CanPull, model: str) -> None:
     shown = ""
     async for step in provider.pull(model):
-        share = "" if step.fraction is None else f" {step.fraction:.0%}"
+        share = "" if step.fraction is None else f" {percent(step.fraction)}"
         line = clean(step.what) + share
         if sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[K{line}")

@@ -454,7 +454,7 @@ _GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
 
 def _commands(parser: Parser, dest: str = "command") -> Callable[..., Parser]:
     """Return a function that adds a command with a name, a help text and perhaps an argument."""
-    commands = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest=dest, metavar="COMMAND", title="commands", required=True)
 
     def add(name: str, text: str, argument: str | None = None) -> Parser:
         command = commands.add_parser(name, help=text, description=_sentence(text))

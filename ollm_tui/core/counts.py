@@ -1,4 +1,4 @@
-"""Numbers as people read them: short counts, sizes, and numbers with a noun."""
+"""Numbers as people read them: short counts, sizes, shares, and numbers with a noun."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def short_size(number: int) -> str:
     limit, unit = (1_000_000, "MB") if number >= 1_000_000 else (1_000, "kB")
     value = number / limit
     return f"{value:.1f} {unit}" if unit == "MB" and value < 10 else f"{value:,.0f} {unit}"
+
+
+def percent(share: float) -> str:
+    """Write a share in percent: 43 %."""
+    return f"{100 * share:.0f} %"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

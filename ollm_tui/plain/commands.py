@@ -15,6 +15,7 @@ from ollm_tui.core.session.goals import Goal
 from ollm_tui.core.tool import APPROVAL_MODES
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.title_request import suggested_title
+from ollm_tui.engine.conversation.window_size import window_size
 from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.plain import words
 from ollm_tui.plain.desk import Desk
@@ -67,10 +68,14 @@ def _by_name() -> dict[str, LineCommand]:
 
 async def _help(desk: Desk, _argument: str) -> None:
     desk.say(words.USAGE)
-    for command in COMMANDS:
-        desk.say(f"  /{f'{command.name} {command.argument}':<28} {command.title}")
-    for own in desk.workspace.project.commands.all.values():
-        desk.say(f"  /{f'{own.name} {own.arguments}':<28} {own.problem or own.description}")
+    lines = [(f"/{each.name} {each.argument}", each.title) for each in COMMANDS]
+    lines += [
+        (f"/{own.name} {own.arguments}", own.problem or own.description)
+        for own in desk.workspace.project.commands.all.values()
+    ]
+    width = max(len(usage) for usage, _ in lines)
+    for usage, title in lines:
+        desk.say(f"  {usage:<{width}}  {title}")
 
 
 async def _quit(desk: Desk, _argument: str) -> None:
@@ -217,6 +222,15 @@ async def _think(desk: Desk, argument: str) -> None:
     desk.say(f"Thinking: {desk.conversation.wishes.thinking}")
 
 
+async def _window(desk: Desk, argument: str) -> None:
+    conversation = desk.conversation
+    if argument:
+        size = await window_size(argument, conversation.choice, desk.workspace.models)
+        await conversation.use(conversation.choice._replace(window=size))
+    size = conversation.choice.window
+    desk.say(f"Window: {size:,} tokens" if size else "Window: unknown")
+
+
 async def _approval(desk: Desk, argument: str) -> None:
     tools = desk.conversation.tools
     if argument and argument not in APPROVAL_MODES:
@@ -224,6 +238,14 @@ async def _approval(desk: Desk, argument: str) -> None:
     if argument:
         tools.approval_mode = argument
     desk.say(f"Approval: {tools.approval_mode}. Available: {', '.join(APPROVAL_MODES)}.")
+
+
+async def _tool(desk: Desk, argument: str) -> None:
+    name, _, word = argument.partition(" ")
+    if not name or word not in ("on", "off"):
+        raise UsageError("/tool needs a name, and on or off", "/tools lists them")
+    await desk.conversation.tools.switch(name, on=word == "on")
+    desk.say(f"{visible(name)} is {word}.")
 
 
 async def _tools(desk: Desk, _argument: str) -> None:
@@ -378,8 +400,10 @@ COMMANDS = (
     LineCommand("system", "Show or change the system prompt", _system, "[WORDS]"),
     LineCommand("temperature", "Show or change the temperature", _temperature, "[0…2]"),
     LineCommand("think", "Show or change the thinking level", _think, "[off|low|…|max]"),
+    LineCommand("window", "Show or change the context window", _window, "[SIZE|auto]"),
     LineCommand("approval", "Show or change the approval mode", _approval, "[MODE]"),
     LineCommand("tools", "List the model's tools", _tools),
+    LineCommand("tool", "Turn a tool on or off", _tool, "NAME on|off"),
     LineCommand("context", "Show what fills the context", _context, "[show]"),
     LineCommand("compact", "Compress the context", _compact, "[INSTRUCTIONS]"),
     LineCommand("undo", "Undo the last compression or restore", _undo),

@@ -12,8 +12,13 @@ from ollm_tui.tui.commands import BY_ID, TABS
 
 _NAMES: Mapping[str, str] = {
     "escape": "Esc",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
     "pageup": "PgUp",
     "pagedown": "PgDn",
+    "underscore": "_",
     "question_mark": "?",
     "slash": "/",
     "less_than_sign": "<",
@@ -47,6 +52,13 @@ class Hints:
     def keys(self, command_id: str) -> list[str]:
         """Return the names of all keys of a command."""
         return key_names(self._keymap.get(command_id) or BY_ID[command_id].keys)
+
+    def key(self, command_id: str) -> str:
+        """Return one key of a command, a function key if there is one: it is short and types
+        nothing; empty if it has no key."""
+        keys = self.keys(command_id)
+        functions = (key for key in keys if key[0] == "F" and key[1:].isdigit())
+        return next(functions, next(iter(keys), ""))
 
     def tab(self, number: int) -> str:
         """Return the key that leads to an open conversation, or the command for one without."""

@@ -187,7 +187,7 @@ def test_from_its_messages_one_goes_to_before_one_of_them(
     home: Path, size: tuple[int, int]
 ) -> None:
     with browser(home, size) as terminal:
-        terminal.wait_for("Tab rewind to a message")
+        terminal.wait_for("Tab messages")
         terminal.type(TAB)
         terminal.wait_for("B rewind before it", "Skip part 17.")
         terminal.settle()

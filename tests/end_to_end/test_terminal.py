@@ -24,7 +24,7 @@ CTRL_Q, ESC, FOCUS_LOST = "\x11", "\x1b", "\x1b[O"
 DIALOGS = (
     *(("\x10", "Enter run"), ("\x13", "Type to find"), ("\x1b[18~", "Enter use   Space")),
     *(
-        ("\x1b[20~", "Enter use   Up Down view"),
+        ("\x1b[20~", "Enter use   Up Down preview"),
         ("\x1b[21~", "Enter change"),
         ("\x1b[24~", "Esc close"),
     ),

@@ -128,7 +128,7 @@ async def model_picker(app: StagedApp, pilot: Pilot[int]) -> None:
     await pilot.press("f7")
     await pilot.pause()
     about = app.screen.query_one("#about", Static)
-    await until(pilot, lambda: "window" in str(about.content))
+    await until(pilot, lambda: "Context" in str(about.content))
 
 
 @scene(new_session([[TextDelta("Paris.")]], provider="embedded"))

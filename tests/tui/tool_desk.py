@@ -98,7 +98,7 @@ class FakePolicy:
             return Verdict("allow", "reads within the project")
         if self.dangerous in action.subject:
             return Verdict("ask", "deletes without asking", dangerous=True)
-        return Verdict("ask", "changes something", grant=self.grant)
+        return Verdict("ask", "it changes something", grant=self.grant)
 
     def remember(self, tool: str, action: Action, verdict: Verdict, decision: Decision) -> None:
         self.kept.append(decision)

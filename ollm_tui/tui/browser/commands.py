@@ -104,11 +104,14 @@ async def sidebar(chat: ChatPort, argument: str) -> None:
     if argument == "as-before":
         if not chat.screen.has_class("narrow") and not chat.screen.query(ChatSidebar):
             await _show_sidebar(chat)
+            is_unasked = chat.app.memory.sidebar_is_open() is None
+            chat.screen.query_one(ChatSidebar).set_class(is_unasked, "-unasked")
         return
     is_left_alone = any(
         pane.display and not pane.has_focus_within for pane in chat.screen.query(ChatSidebar)
     )
     is_open = is_left_alone or await _show_sidebar(chat)
+    chat.screen.query_one(ChatSidebar).remove_class("-unasked")
     if is_open:
         chat.screen.query_one(ChatSidebar).begin()
     else:

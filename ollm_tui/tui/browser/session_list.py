@@ -31,6 +31,8 @@ from ollm_tui.tui.browser.words import (
 from ollm_tui.tui.conversations.standing import LOOKS, Standing
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
+RELATIVE = ("This week", "Yesterday", "Today")
+"""The headings that are no months."""
 SHORT_ID = 8
 """Characters of an id that are shown, and found by words."""
 
@@ -256,7 +258,8 @@ def session_choices(
         if (name := section(summary.last_activity)) != before:
             lines.append(_heading(name))
             before = name
-        lines.append(_line(summary, current, age))
+        # Under a heading with the month and the year, the day is what is not known yet.
+        lines.append(_line(summary, current, age if name in RELATIVE else _day))
     lines += [_heading("Archived")] if archived else []
     return lines + [_line(summary, current, age) for summary in archived]
 
@@ -285,12 +288,11 @@ def _section_labels(now: datetime) -> Callable[[str], str]:
     """Return a function that names the section of a recorded time: Today, This week, a month."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     limits = [clock.iso(today - timedelta(days=days)) for days in (6, 1, 0)]
-    labels = ("This week", "Yesterday", "Today")
     month = cache(partial(_month, year=f"{now:%Y}"))
 
     def label(time: str) -> str:
         place = bisect_right(limits, time)
-        return labels[place - 1] if place else month(time[:7])
+        return RELATIVE[place - 1] if place else month(time[:7])
 
     return label
 
@@ -299,7 +301,13 @@ def _date(day: str, year: str) -> str:
     month = _month_name(day)[:3]
     if not month:
         return ""
-    return f"{day[8:].lstrip('0')} {month}" if day[:4] == year else f"{month} {day[:4]}"
+    return _day(day) if day[:4] == year else f"{month} {day[:4]}"
+
+
+def _day(time: str) -> str:
+    """Return the day and the month of a recorded time: 14 Oct."""
+    month = _month_name(time)[:3]
+    return f"{time[8:10].lstrip('0')} {month}" if month else ""
 
 
 def _month(month: str, year: str) -> str:

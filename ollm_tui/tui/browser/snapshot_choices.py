@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.branches import Branch
 from ollm_tui.core.snapshot import SnapshotSummary
@@ -79,7 +79,7 @@ def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str) -> Ch
     return Choice(
         key_of(Point(session_id, message=branch.leaf)),
         f"{clean(branch.name)}{here}",
-        f"{counted(branch.messages, 'message')} · {age(branch.at)}".rstrip(" ·"),
+        f"{branch.messages:,} msg · {age(branch.at)}".rstrip(" ·"),
         indent=indent,
     )
 

@@ -38,8 +38,8 @@ LIST_KEYS = (
     *(("sessions.list", "list"), ("sessions.back", "back")),
 )
 """What may be done in a list, by the ids of bindings; those that are active are shown."""
-FROM_FINDING = "list (fork, diff, rename, pin, export, delete, undo)"
-"""What the list offers; it has to be named, since in the find line letters are no keys."""
+FROM_FINDING = "more actions"
+"""What the list offers; in the find line letters are no keys."""
 REASONS: Mapping[Reason, str] = {
     "compression": "before compressing",
     "threshold": "nearly full",
@@ -82,7 +82,7 @@ NO_SNAPSHOTS = (
 
 # The comparison of two points
 
-DIFF_KEYS = "j k PgUp PgDn g G scroll   n next difference   Esc close"
+DIFF_KEYS = "↑↓ PgUp PgDn scroll   n next difference   Esc close"
 DIFF_LEGEND = "+ only right   − only left   ≈ sent differently"
 FORM_WORDS: Mapping[Form, str] = {
     "": "",
@@ -124,15 +124,14 @@ def keys_for(
         go = "switch to this branch"
     elif point and point.session_id == current:
         go = "continue"
-    look = "messages" if is_gone else "rewind to a message"
     compare = "diff with marked" if is_marked else "diff with now"
     return (
         ("sessions.open_found", go),
-        ("sessions.look_found", look),
+        ("sessions.look_found", "messages"),
         ("sessions.keep_title", "save"),
         ("sessions.list", FROM_FINDING),
         ("sessions.open", go),
-        ("sessions.look", look),
+        ("sessions.look", "messages"),
         ("sessions.expand", "snapshots"),
         ("sessions.fork", "fork"),
         ("sessions.diff", compare),
@@ -153,8 +152,8 @@ def keys_for(
         ("sessions.before", "rewind before it"),
         ("sessions.graft", "attach to the prompt"),
         ("sessions.fork_here", "fork from here"),
-        ("sessions.message_up", "j move"),
-        ("sessions.extend_up", "J select several"),
+        ("sessions.message_up sessions.message_down", "move"),
+        ("sessions.extend_up sessions.extend_down", "select"),
         ("sessions.leave", "list"),
         ("sessions.back", "back"),
         ("sessions.close", "close"),
@@ -263,7 +262,7 @@ EXPORT_INSTEAD = "/export writes one to a file"
 ASK_THE_DOCTOR = "ollm doctor finds out why"
 NOTHING_TO_EXPORT_YET = "Nothing to export yet"
 NO_MESSAGE_SELECTED = "No message selected"
-ALT_UP_SELECTS_ONE = "Alt+Up selects one"
+ALT_UP_SELECTS_ONE = "Alt+↑ selects one"
 RESTORE_LISTS_ALL = "/restore lists all"
 
 # Said in session_actions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ollm_tui.core.counts import short_count
+from ollm_tui.core.counts import percent, short_count
 from ollm_tui.tui.chat.words import READING
 
 SURE_SHARE = 0.02
@@ -37,7 +37,7 @@ class Waiting:
         """Return all of it in one line; `tokens` are those of the prompt."""
         facts = [self._what]
         if self._fraction is not None:
-            facts.append(f"{self._fraction:.0%}")
+            facts.append(percent(self._fraction))
         if self._what.startswith(READING) and tokens:
             facts += self._reading(tokens)
         facts.append(f"{self._now() - self._since:.0f} s")

@@ -20,7 +20,7 @@ from ollm_tui.tui.chat.open_chat import OpenChat
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, Opening
 from ollm_tui.tui.chat.session_opening import SessionOpening
 from ollm_tui.tui.chat.state_lines import StateLines
-from ollm_tui.tui.chat.status import NARROW, WIDE, StatusLine, TitleLine
+from ollm_tui.tui.chat.status import NARROW, WIDE, WITH_SIDEBAR, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
 from ollm_tui.tui.chat.words import (
     DRAFT_ASIDE,
@@ -464,15 +464,21 @@ class ChatScreen(LeanScreen):
         """Lays out the screen for the new size."""
         self._fit(event.size)
         self._fit_sidebar()
+        if self.has_class("roomy") and self.opening.is_first_open and not self.query("#sidebar"):
+            self.run_worker(self.opening.open_sidebar, group="sidebar", exclusive=True)
 
     def _fit(self, size: Size, *, update: bool = True) -> None:
         self.set_class(size.width < NARROW, "narrow", update=update)
+        self.set_class(size.width >= WITH_SIDEBAR, "roomy", update=update)
         self.set_class(size.width >= WIDE, "wide", update=update)
         self.set_class(size.height >= TALL, "tall", update=update)
 
     def _fit_sidebar(self) -> None:
         """Shows an open sidebar where there is room beside the stream; on a narrow terminal it
-        takes the place of the stream, and only while it has the focus."""
+        takes the place of the stream, and only while it has the focus. One that nobody opened is
+        shown only where it opens by itself."""
         for pane in self.query("#sidebar.-shown"):
-            pane.display = not self.has_class("narrow") or pane.has_focus_within
+            is_unasked = pane.has_class("-unasked")
+            has_room = self.has_class("roomy") if is_unasked else not self.has_class("narrow")
+            pane.display = has_room or pane.has_focus_within
             self.set_class(pane.display, "with-sidebar")

@@ -63,10 +63,7 @@ class SessionOpening:
             host.show_conversation(conversation, (*missing, *app.warnings, *problems))
             app.note_opened()
             self._look_for_jobs(host.chat)
-            is_open = app.memory.sidebar_is_open()
-            if app.size.width >= WITH_SIDEBAR if is_open is None else is_open:
-                await asyncio.to_thread(action_of, "session.sidebar")  # loads a lot
-                await host.action_command("session.sidebar", "as-before")
+            await self.open_sidebar()
             if app.memory.inspector_is_open():
                 await host.action_command("context.inspector", "as-before")
             await self._begin(host.chat)
@@ -74,6 +71,13 @@ class SessionOpening:
             self.is_first_open = True
         app.workspace.history.feed()
         await app.workspace.snapshots.empty_old_deleted()
+
+    async def open_sidebar(self) -> None:
+        """Open the sidebar as it was left; where nobody chose, if the terminal is wide enough."""
+        is_open = self._host.app.memory.sidebar_is_open()
+        if self._host.app.size.width >= WITH_SIDEBAR if is_open is None else is_open:
+            await asyncio.to_thread(action_of, "session.sidebar")  # loads a lot
+            await self._host.action_command("session.sidebar", "as-before")
 
     async def offer_recent(self) -> None:
         """Offer the sessions used last on the first screen, while no other one is open."""

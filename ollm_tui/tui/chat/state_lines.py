@@ -155,11 +155,9 @@ class StateLines:
         return Content(GAP).join(hints)
 
     def _hint(self, command: tuple[str, str]) -> Content:
-        """Return a hint, with a function key if there is one: that is short and types nothing."""
+        """Return a hint that carries out its command when it is clicked."""
         command_id, word = command
-        keys = self.hints.keys(command_id)
-        key = next((key for key in keys if key[0] == "F" and key[1:].isdigit()), keys[0])
-        return clickable(f"{key} {word}", command_id)
+        return clickable(f"{self.hints.key(command_id)} {word}", command_id)
 
     def show_opened(self) -> None:
         """Show the facts of a session just opened; a long one is counted when it is used."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from textual.timer import Timer
 
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionEvent
+from ollm_tui.core.counts import percent
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -132,7 +133,7 @@ class TurnDisplay:
             case ReplyStarted():
                 self._begin_reply(event.message_id, event.model)
             case Prepared():
-                share = "" if event.fraction is None else f" {event.fraction:.0%}"
+                share = "" if event.fraction is None else f" {percent(event.fraction)}"
                 self._lines.show_doing(f"{event.what}{share}")
                 self._waiting.note(event.what, event.fraction)
                 self._show_waiting()

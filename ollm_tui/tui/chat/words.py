@@ -135,7 +135,7 @@ def brought_back(done: Sequence[FileStep], undo: str) -> str:
 
 FIRST_WORD = "waiting for the model"
 READING = "reading the prompt"
-DRAFT_ASIDE = "Draft stashed · Up brings it back"
+DRAFT_ASIDE = "Draft stashed · ↑ brings it back"
 ANSWER_IS_THERE = "Answer ready"
 
 # Said in chat_points

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.costs import cost_words
-from ollm_tui.core.counts import short_count
+from ollm_tui.core.counts import percent, short_count
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -111,7 +111,7 @@ class AnswerColumn(Vertical):
                 self._begun = time.monotonic()
                 self._doing = ASKING
             case Prepared():
-                share = "" if event.fraction is None else f" {event.fraction:.0%}"
+                share = "" if event.fraction is None else f" {percent(event.fraction)}"
                 self._doing = f"{event.what}{share}"
             case Queued():
                 self._doing = event.words if event.place else ASKING

@@ -19,7 +19,7 @@ NEXT = "Your next message goes to {}. /compare off cancels."
 NEXT_PLACEHOLDER = "Next message: compared · /compare off"
 OFF = "Compare is off."
 GOES_ON = "Continuing from the answer of {}; {} answers next."
-KEPT = "All answers are kept: Left and Right show the others."
+KEPT = "All answers are kept: ← → show the others."
 HOW = "/compare qwen3:8b openai/gpt-5"
 KEYS = (
     ("compare.take", "continue from this"),

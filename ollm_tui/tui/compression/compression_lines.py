@@ -206,6 +206,8 @@ class CompressionLines(NamedTuple):
         if what == "keep":
             reasons = Counter(outcome.why for outcome in outcomes if outcome.why)
             why = ", ".join(f"{count} {why}" for why, count in reasons.most_common())
+            if len(why) > room and len(why) <= self.width - _BELOW:
+                return [self.cut(line), Content.assemble(" " * _BELOW, (why, "$text-muted"))]
             return [self.cut(Content.assemble(line, (f"  {why}", "$text-muted")))]
         if what != "fold":
             return [self.cut(line)]

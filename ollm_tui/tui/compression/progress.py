@@ -29,6 +29,7 @@ from ollm_tui.core.compression_events import (
     SummaryRejected,
     UserMessagesFill,
 )
+from ollm_tui.core.counts import percent
 from ollm_tui.core.intake import IntakeFilter, clean
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.tui.compression.words import Ending, What, fill_line, rejection_line
@@ -199,6 +200,6 @@ def reading_words(progress: CompressionProgress) -> str:
     reading = progress.reading
     if reading is None or not progress.is_running:
         return ""
-    done = "" if reading.fraction is None else f", {reading.fraction:.0%}".replace("%", " %")
+    done = "" if reading.fraction is None else f", {percent(reading.fraction)}"
     what = "Testing this model: reading" if reading.trial else "Reading"
     return f"{what} {reading.tokens:,} tokens{done}"

@@ -95,7 +95,7 @@ NO_CHECKPOINT = (
     "A checkpoint replaces older messages in the context: a summary, and a ledger of facts "
     "taken from the records without a model. The messages stay in the session."
 )
-CHECKPOINT_KEYS = "j k PgUp PgDn g G scroll   Esc close"
+CHECKPOINT_KEYS = "↑↓ PgUp PgDn scroll   Esc close"
 
 
 def action_words(compression: Compression) -> str:

@@ -111,7 +111,6 @@ def _speed(state: SessionState) -> Iterator[Row]:
     """Yield where the time of the last answer went, and how much of its prompt was cached."""
     usage = _last_usage(state)
     if usage is None:
-        yield "speed", "measured with the first answer"
         return
     if cached := cached_words(usage):
         yield "cached", cached

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from ollm_tui.core.counts import short_count, short_size
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.intake import visible
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.engine.conversation.window_size import HOW_TO_RESIZE, window_size
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.context.words import (
-    HOW_TO_RESIZE,
     RELOADS,
     THE_MODEL_HAS_CHANGED,
     WHY_NOT_RESIZED,
@@ -20,10 +17,6 @@ from ollm_tui.tui.context.words import (
     WINDOW_UNCHANGED,
 )
 from ollm_tui.tui.kit.question import Confirmation
-
-SMALLEST = 1024
-"""Tokens: in less there is no room for an answer."""
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(k?)", re.IGNORECASE)
 
 
 async def window(chat: ChatPort, argument: str) -> None:
@@ -34,9 +27,7 @@ async def window(chat: ChatPort, argument: str) -> None:
     if not argument:
         chat.tell(about_window(choice))
         return
-    if not choice.resizable:
-        raise UsageError(f"{visible(choice.provider.name)} sets the window itself", "")
-    wanted = await _wanted(chat, choice, argument.strip())
+    wanted = await window_size(argument.strip(), choice, chat.app.workspace.models)
     if wanted == choice.window:
         chat.tell(about_window(choice))
         return
@@ -50,20 +41,6 @@ async def window(chat: ChatPort, argument: str) -> None:
             chat.tell(WINDOW_UNCHANGED)
 
     chat.ask(Confirmation(f"Use a window of {short_count(wanted)}?", effect), answered)
-
-
-async def _wanted(chat: ChatPort, choice: ModelChoice, text: str) -> int:
-    """Return the size that is meant, within what the model was made for."""
-    if text == "auto":
-        again = await chat.app.workspace.models.choose(choice.provider.name, choice.model)
-        return again.window or choice.window or SMALLEST
-    found = _SIZE.fullmatch(text)
-    if not found:
-        raise UsageError(f"{visible(text)!r} is not a window size", HOW_TO_RESIZE)
-    tokens = round(float(found[1]) * (1024 if found[2] else 1))
-    if tokens < SMALLEST:
-        raise UsageError(f"The smallest window is {SMALLEST:,} tokens", HOW_TO_RESIZE)
-    return min(tokens, choice.largest_window) if choice.largest_window else tokens
 
 
 async def _use(chat: ChatPort, conversation: Conversation, changed: ModelChoice) -> None:

@@ -70,14 +70,13 @@ HOW_TO_ADD = "/context add NAME TEXT, add NAME @FILE, add tree, add git"
 
 # The window
 
-HOW_TO_RESIZE = "/window 16k or /window auto"
 WHY_NOT_RESIZED = "Window size unknown: the server does not report it"
 RELOADS = "reloads the model"
 
 # The prompt page
 
 EMPTY_PROMPT = "Nothing to send: no system prompt and no messages yet."
-PROMPT_KEYS = "j k PgUp PgDn g G scroll   Esc close"
+PROMPT_KEYS = "↑↓ PgUp PgDn scroll   Esc close"
 
 
 def about_item(item: ContextItem, usage: Usage | None = None) -> str:

@@ -33,4 +33,4 @@ UNLOCK = "Unlock: drop it from the prompt"
 
 def keys(verb: str) -> str:
     """Return the keys of a list in which Enter does this with the chosen line."""
-    return f"Enter {verb}   Up Down move   Esc close"
+    return f"Enter {verb}   ↑↓ move   Esc close"

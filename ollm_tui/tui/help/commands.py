@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from textual.binding import Binding
@@ -32,8 +32,8 @@ class PaletteEntry(NamedTuple):
 
     id: str
     title: str
-    keys: str = ""
-    """The keys as they are shown: "Ctrl+P"."""
+    key: str = ""
+    """Its shortest key as it is shown: "Ctrl+P"."""
     description: str = ""
     slash: str = ""
     """What to type instead: "/theme"."""
@@ -75,8 +75,8 @@ class RecentCommands:
 
 
 def _choice(entry: PaletteEntry) -> Choice:
-    note = ", ".join(part for part in (entry.slash, entry.keys) if part)
-    return Choice(entry.id, entry.title, note, words=entry.description)
+    note = " · ".join(filter(None, (entry.slash, entry.key)))
+    return Choice(entry.id, entry.title, note, words=f"{entry.description} {entry.id}")
 
 
 def palette(chat: ChatPort, _argument: str) -> None:
@@ -85,8 +85,8 @@ def palette(chat: ChatPort, _argument: str) -> None:
         PaletteEntry(
             command.id,
             command.title,
-            " ".join(chat.lines.hints.keys(command.id)),
-            f"{command.help} (keymap: {command.id})".lstrip(),
+            chat.lines.hints.key(command.id),
+            command.help,
             f"/{command.slash}" if command.slash else "",
         )
         # Several commands may have one title; the first row of the table stands for them.
@@ -139,12 +139,9 @@ def keys(chat: ChatPort, _argument: str) -> None:
         HelpEntry(
             GROUPS["prompt"],
             " ".join(key_names(keymap.get(binding.id or "") or binding.key)),
-            binding.description,
-            "",
             binding.tooltip,
         )
-        for binding in Prompt.BINDINGS
-        if isinstance(binding, Binding)
+        for binding in _keys_of_the_prompt()
     ]
     characters = chat.screen.query_one(Gauge).characters
     entries += [
@@ -160,6 +157,15 @@ def keys(chat: ChatPort, _argument: str) -> None:
         ("log", str(loaded.locations.home / "logs" / "ollm.log")),
     ]
     chat.ask(HelpScreen(entries, places))
+
+
+def _keys_of_the_prompt() -> Iterator[Binding]:
+    """Yield the keys of the prompt, and of what it is made from in this program."""
+    for kind in Prompt.__mro__:
+        for binding in vars(kind).get("BINDINGS", ()):
+            # The text area's own keys have no ids: arrows, Home and the like.
+            if isinstance(binding, Binding) and (binding.id or "").startswith("prompt."):
+                yield binding
 
 
 async def log(chat: ChatPort, _argument: str) -> None:

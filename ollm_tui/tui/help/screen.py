@@ -31,8 +31,8 @@ WIDE = 100
 """Columns of the terminal from which the page has two of its own."""
 MARGIN = 6
 """Columns at the sides of the page that the text cannot have."""
-KEYS = "j k PgUp PgDn g G scroll   / find   Esc close"
-FIND_KEYS = "Up Down PgUp PgDn scroll   Esc show all"
+KEYS = "↑↓ PgUp PgDn scroll   / find   Esc close"
+FIND_KEYS = "↑↓ PgUp PgDn scroll   Esc show all"
 
 
 class HelpEntry(NamedTuple):
@@ -45,6 +45,17 @@ class HelpEntry(NamedTuple):
     description: str = ""
     colour: str = "$accent"
     """The colour of the keys."""
+
+    @property
+    def first(self) -> str:
+        """What stands in the column of keys: without a key the name of the command, as an empty
+        column looks as if the line belonged to the command above."""
+        return self.keys or self.slash.partition(" ")[0]
+
+    @property
+    def beside(self) -> str:
+        """What stands behind the title: the name and what may follow it, as far as not said."""
+        return self.slash if self.keys else self.slash.partition(" ")[2]
 
     def fits(self, words: Iterable[str]) -> bool:
         """Return whether every word is in the entry."""
@@ -152,12 +163,7 @@ def keys_of(screen: Screen[Any]) -> list[HelpEntry]:
             named.setdefault(binding.id, []).append(key_name(key))
             bindings[binding.id] = binding
     return [
-        HelpEntry(
-            ON_THIS_SCREEN,
-            " ".join(dict.fromkeys(named[name])),
-            binding.description or binding.tooltip,
-            description=binding.tooltip if binding.description else "",
-        )
+        HelpEntry(ON_THIS_SCREEN, " ".join(dict.fromkeys(named[name])), binding.tooltip)
         for name, binding in bindings.items()
         if name != HERE
     ]
@@ -167,7 +173,7 @@ def help_columns(entries: Sequence[HelpEntry], widths: Sequence[int]) -> list[Co
     """Return the entries laid out in as many columns as there are widths."""
     if not entries:
         return [Content(NOTHING_FITS), *(Content("") for _ in widths[1:])]
-    key_width = min(max(len(entry.keys) for entry in entries), WIDEST_KEYS) + 2
+    key_width = min(max(len(entry.first) for entry in entries), WIDEST_KEYS) + 2
     groups = [
         _group(name, tuple(members), key_width, min(widths))
         for name, members in groupby(entries, key=lambda entry: entry.group)
@@ -199,8 +205,8 @@ def _group(name: str, entries: Sequence[HelpEntry], key_width: int, width: int) 
 
 
 def _lines(entry: HelpEntry, key_width: int, room: int) -> list[Content]:
-    title = wrap(f"{entry.title}  {entry.slash}".rstrip(), room) or [""]
-    keys = wrap(entry.keys, key_width - 2) or [""]
+    title = wrap(f"{entry.title}  {entry.beside}".rstrip(), room) or [""]
+    keys = wrap(entry.first, key_width - 2) or [""]
     said = [(line, "") for line in title]
     said += [(line, "$text-muted") for line in wrap(entry.description, room)]
     count = max(len(said), len(keys))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 LOG_EMPTY = "The log is empty."
 LOG_KEYS = "Esc close"
-PALETTE_KEYS = "Enter run   Up Down move   Esc close"
+PALETTE_KEYS = "Enter run   ↑↓ move   Esc close"
 
 # Said in screen
 

@@ -20,18 +20,18 @@ GIVE = "attach output"
 
 # The output of one job
 
-OUTPUT_KEYS = "j k PgUp PgDn g G scroll   / find   n N matches   y copy   Esc close"
+OUTPUT_KEYS = "↑↓ PgUp PgDn scroll   / find   n N matches   y copy   Esc close"
 NO_OUTPUT_KEPT = "No output stored."
 
 # Variables that commands do not get
 
 NOTHING_WITHHELD = "No variables withheld. Commands get the whole environment."
-ENVIRONMENT_KEYS = "Enter grant to this session   Up Down move   Esc close"
+ENVIRONMENT_KEYS = "Enter grant to this session   ↑↓ move   Esc close"
 GRANTED = "granted"
 
 # The shell line
 
-SHELL_BUSY = "Esc stops it, Alt+B moves it to the background; Up recalls yours"
+SHELL_BUSY = "Esc stops it, Alt+B moves it to the background; ↑ recalls yours"
 SHELL_EMPTY = "!command runs in a persistent shell: !ls, !cd src, !make test · F8 jobs"
 
 
@@ -43,13 +43,13 @@ def keys_for(job: Job | None, *, is_waited_for: bool) -> tuple[tuple[str, str], 
     if job is None:
         return ("joblist.environment", "environment"), ("joblist.close", "close")
     return (
-        ("joblist.open", "full output"),
+        ("joblist.open", "output"),
         ("joblist.wait", "wait"),
         ("joblist.kill", "kill"),
         ("joblist.move", "background" if is_waited_for else "foreground"),
         ("joblist.copy", "copy"),
-        ("joblist.give", "attach output"),
-        ("joblist.again", "run again"),
+        ("joblist.give", "attach"),
+        ("joblist.again", "rerun"),
         ("joblist.environment", "environment"),
         ("joblist.close", "close"),
     )

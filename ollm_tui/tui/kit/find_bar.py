@@ -19,7 +19,7 @@ from textual.worker import Worker
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
-KEYS = "Up Down matches   Enter go there   Esc close"
+KEYS = "↑↓ matches   Enter go there   Esc close"
 
 
 class FindBar(Horizontal):

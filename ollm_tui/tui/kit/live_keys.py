@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -16,6 +16,7 @@ from ollm_tui.tui.keymap import key_name
 from ollm_tui.tui.kit.clickable import pressing
 
 GAP = "  "
+ARROWS = frozenset(("up", "down", "left", "right"))
 
 
 class LiveKeys(Widget):
@@ -40,18 +41,24 @@ class LiveKeys(Widget):
     def show(self, *bindings: tuple[str, str], about: str | None = None) -> None:
         """Show bindings by their id, with a word for each; those that are not active are left out.
 
-        A text about the same subject stays.
+        Two ids with a blank between them share a word: "↑↓ move". A text about the same subject
+        stays.
         """
         text, subject = self.told
         if text and about == subject:
             return
         self.told = ("", "")
-        keys: dict[str, str] = {}
+        keys: dict[str, list[str]] = {}
         for key, bound in self.screen.active_bindings.items():
             if bound.enabled and bound.binding.id:
-                keys.setdefault(bound.binding.id, key)
-        active = [(keys[name], word) for name, word in bindings if name in keys]
-        self._pressed = {f"{key_name(key)} {word}": key for key, word in active}
+                keys.setdefault(bound.binding.id, []).append(key)
+        self._pressed = {}
+        for names, word in bindings:
+            active = [keys[name] for name in names.split() if name in keys]
+            if active:
+                shown = _pair(active) if len(active) > 1 else active[0][:1]
+                gap = "" if ARROWS.issuperset(shown) else " "
+                self._pressed[f"{gap.join(map(key_name, shown))} {word}"] = shown[-1]
         self.hints = tuple(self._pressed)
 
     def say(self, text: str, about: str = "") -> None:
@@ -84,3 +91,9 @@ class LiveKeys(Widget):
             else:
                 lines.append(hint)
         return lines
+
+
+def _pair(keys: Sequence[Sequence[str]]) -> list[str]:
+    """Return a key of each binding: the arrows where every one has an arrow."""
+    arrows = [next((key for key in several if key in ARROWS), "") for several in keys]
+    return arrows if all(arrows) else [several[0] for several in keys]

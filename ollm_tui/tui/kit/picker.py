@@ -18,7 +18,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
 
-KEYS = "Enter choose   Up Down move   Esc close"
+KEYS = "Enter choose   ↑↓ move   Esc close"
 FIND = "Type to find"
 FRAME_LINES = 11
 """Lines of the dialog that are not the list."""
@@ -70,10 +70,9 @@ class PickerOf(ModalScreen[Result | None]):
                 yield Static(Content(self._heading), id="title")
                 yield Static(id="count")
             yield self.FILTER(placeholder=FIND)
-            unicode = not self.app.has_class("-ascii")
-            yield ChoiceList(empty=self._empty, unicode=unicode, ranks=self.RANKS)
+            yield ChoiceList(empty=self._empty, unicode=self._has_unicode, ranks=self.RANKS)
             yield Static(id="about")
-            yield Static(Content(self._keys), id="keys")
+            yield Static(Content(self._drawn(self._keys)), id="keys")
 
     def on_mount(self) -> None:
         """Show the choices; the filter keeps the focus and passes keys on to the list."""
@@ -102,7 +101,7 @@ class PickerOf(ModalScreen[Result | None]):
     def say_keys(self, keys: str) -> None:
         """Show what the keys do with the highlighted choice."""
         if self in self.app.screen_stack:
-            self.query_one("#keys", Static).update(Content(keys))
+            self.query_one("#keys", Static).update(Content(self._drawn(keys)))
 
     def result(self, choice: Choice) -> Result | None:
         """Return what choosing a line gives; None if it cannot be chosen."""
@@ -136,6 +135,13 @@ class PickerOf(ModalScreen[Result | None]):
     def action_page(self, direction: int) -> None:
         """Move the highlight by a page."""
         self.choice_list.action_page(direction)
+
+    @property
+    def _has_unicode(self) -> bool:
+        return not self.app.has_class("-ascii")
+
+    def _drawn(self, keys: str) -> str:
+        return keys if self._has_unicode else keys.replace("↑↓", "Up Down")
 
     def _count(self, left: int) -> None:
         self.query_one("#count", Static).update(Content(str(left) if left else ""))

@@ -38,7 +38,7 @@ class Confirmation(ModalScreen[bool]):
             yield Static(Content(self._text), id="title")
             if self._hint:
                 yield Static(Content(self._hint), id="about")
-            yield Static(Content("y yes   n no   Esc no"), id="keys")
+            yield Static(Content("y yes   n no   Esc cancel"), id="keys")
 
     def on_mount(self) -> None:
         """Let keys count from the moment the dialog is drawn."""

@@ -21,6 +21,7 @@ from ollm_tui.tui.models.words import (
     CHECKING_THE_MODEL,
     MODEL_UNCHANGED,
     MODELS_USAGE,
+    WINDOW_KEY,
     ability_words,
     place_words,
     price_words,
@@ -76,19 +77,22 @@ def _ask(chat: ChatPort) -> None:
 
     async def describe(provider: str, model: str) -> str:
         able = await workspace.models.capabilities(provider, model)
-        window = f"window {short_count(able.window)}" if able.window else ""
+        window = f"Window {short_count(able.window)}" if able.window else ""
         if conversation:
             view = await workspace.preview_model(conversation, provider, model)
             window = effect_words(view)
+        if resizable and current == (provider, model):
+            window += f"   {WINDOW_KEY}"
         away = await workspace.models.destination(provider, model)
-        cost, place = price_words(able, away), place_words(provider, away)
-        return "   ".join(filter(None, (window, ability_words(able), cost, place)))
+        facts = (ability_words(able), price_words(able, away), place_words(provider, away))
+        return "\n".join(filter(None, (window, " · ".join(facts))))
 
     def compare(marked: Sequence[ModelName]) -> None:
         begin(chat, ["/".join(name) for name in marked])
 
     choice = conversation and conversation.choice
     current = (choice.provider.name, choice.model) if choice else None
+    resizable = choice is not None and choice.resizable
     picker = ModelPicker(
         workspace.models.names,
         workspace.models.offers,
@@ -97,7 +101,7 @@ def _ask(chat: ChatPort) -> None:
         favourites=chat.app.memory.favourite_models,
         recent=chat.app.memory.recent_models,
         manage=show_stored,
-        resize=(lambda: _ask_window(chat)) if choice and choice.resizable else None,
+        resize=(lambda: _ask_window(chat)) if resizable else None,
         compare=compare if choice else None,
     )
     chat.ask(picker, use)
@@ -197,8 +201,8 @@ def effect_words(view: ContextView) -> str:
     """Return how full the window of a model would be, and what follows from that."""
     room = view.budget.room
     if room is None:
-        return "window size unknown: the server does not report it"
-    window = f"window {short_count(room.window)}"
+        return "Window size unknown: the server does not report it"
+    window = f"Window {short_count(room.window)}"
     if not view.budget.parts.conversation:
         return window
     used = f"{_about(view)}{short_count(view.count.tokens)}"
@@ -208,7 +212,7 @@ def effect_words(view: ContextView) -> str:
             then = "it will be compressed before the next message"
         fit = short_count(room.limit)
         return f"{window}: context too long ({used}, {fit} fit); {then}"
-    return f"{window}: context {used} of {short_count(room.window)} ({room.percent} %)"
+    return f"Context {used} of {short_count(room.window)} ({room.percent} %)"
 
 
 def change_words(before: ContextView, after: ContextView) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import Worker
 
+from ollm_tui.core.counts import percent
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.provider import Preparing
@@ -73,4 +74,4 @@ class Downloads:
 
 def progress_words(step: Preparing) -> str:
     """Return how far a download has come, in few characters."""
-    return "pulling …" if step.fraction is None else f"pulling {step.fraction:.0%}"
+    return "pulling …" if step.fraction is None else f"pulling {percent(step.fraction)}"

@@ -25,8 +25,8 @@ from ollm_tui.tui.models.words import (
     MARKED,
     NOBODY,
     NOT_FETCHED,
+    PICKER_KEYS,
     RECENT,
-    picker_keys,
     place_words,
     short_price,
     short_window,
@@ -40,7 +40,8 @@ Describe = Callable[[str, str], Awaitable[str]]
 REST_SECONDS = 0.15
 """How long a line is highlighted before its server is asked about the model."""
 WIDE, NARROW = 110, 80
-"""Columns from which on a line also says what a model can, and below which only where it runs."""
+"""Columns from which on a line also says what a model is and can, and below which only where it
+runs."""
 
 
 class ModelFilter(LineInput):
@@ -102,7 +103,7 @@ class ModelPicker(PickerOf[ModelName]):
     ) -> None:
         """`resize` asks for another window; None where that cannot be changed. `compare` gets the
         models that were marked, if there are any."""
-        super().__init__("Model", empty=NOBODY, keys=picker_keys(has_window=resize is not None))
+        super().__init__("Model", empty=NOBODY, keys=PICKER_KEYS)
         self._favourites = favourites or SavedLines(None)
         self._recent = recent or SavedLines(None)
         self._manage = manage
@@ -118,6 +119,8 @@ class ModelPicker(PickerOf[ModelName]):
         """The models that can be chosen, by the key of their line."""
         self._problems: dict[str, str] = {}
         """Why there is nothing to choose, by the key of the line."""
+        self._notes: dict[str, str] = {}
+        """What a server says of its models, by the key of the line."""
         self._known: dict[str, str] = {}
         """What was found out about models, by the key of their line."""
         self._width = NARROW
@@ -217,7 +220,9 @@ class ModelPicker(PickerOf[ModelName]):
         """Ask about a model once it is looked at for a moment; the last one looked at counts."""
         await asyncio.sleep(REST_SECONDS)
         try:
-            self._known[key] = await self._describe(*self._models[key])
+            facts = await self._describe(*self._models[key])
+            note = "" if self._width >= WIDE else self._notes.get(key, "")
+            self._known[key] = "\n".join(filter(None, (facts, note)))
         except OllmError as error:
             self._known[key] = error.line
         if not self.is_current:
@@ -280,6 +285,7 @@ class ModelPicker(PickerOf[ModelName]):
 
     def _line(self, provider: str, info: ModelInfo) -> Choice:
         key = f"{provider} {info.name}"
+        self._notes[key] = clean(info.note)
         first = " "
         if not info.chats:
             self._problems[key] = CANNOT_ANSWER
@@ -288,7 +294,7 @@ class ModelPicker(PickerOf[ModelName]):
         else:
             self._models[key] = (provider, info.name)
             if self._is_current(provider, info):
-                first = "*"
+                first = "●"
             elif f"{provider}/{info.name}" in self._favourites.all():
                 first = "★"
             if key in self._marked:
@@ -307,8 +313,7 @@ class ModelPicker(PickerOf[ModelName]):
             return away or vectors or size_words(info.size_bytes)
         facts = (
             away,
-            clean(info.note),
-            ", ".join(info.abilities) if self._width >= WIDE else "",
+            *((clean(info.note), ", ".join(info.abilities)) if self._width >= WIDE else ()),
             clean(info.parameters or ""),
             size_words(info.size_bytes),
             short_window(info.max_window),

@@ -44,7 +44,7 @@ async def _use(chat: ChatPort, name: str, chosen: str) -> None:
     file = chat.app.loaded.locations.user_config
     await asyncio.to_thread(set_user_value, file, ("providers", name, "region"), chosen)
     read_again(chat)
-    chat.tell(f"Region of {name}: {chosen}, saved")
+    chat.tell(f"Region of {name}: {chosen}")
     await chat.command("model.choose")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ollm_tui.core.counts import percent
 from ollm_tui.core.intake import visible
 from ollm_tui.engine.conversation.mode_suggestion import suggested_mode
 from ollm_tui.tui.chat.port import ChatPort
@@ -33,8 +34,8 @@ async def suggest(chat: ChatPort) -> None:
         chat.lines.show_facts()
         return f"Mode: {visible(found.mode)}"
 
-    sure = f"{100 * found.confidence:.0f} %"
-    words = f"Mode {found.mode}? {found.reason.capitalize()} ({sure})."
+    sure = percent(found.confidence)
+    words = f"{found.mode.capitalize()} mode? {found.reason.capitalize()} ({sure} sure)."
     answers = {"y": _USE, "n": _NEVER}
     question = Question(MODE, words, answers, "", give, later=MODE_LATER, is_brief=True)
     (await bar_of(chat)).ask(question)

@@ -41,10 +41,12 @@ STOPPED = "Stopped. The next pull resumes the download."
 
 
 def ability_words(can: Capabilities) -> str:
-    """Return what a model can do, in a few words; what its server does not say is left out."""
+    """Return what a model can do beside text, in a few words; only what its server says."""
     named = {"tools": can.tools, "thinking": can.thinking, "images": can.images}
-    words = [name if able else f"no {name}" for name, able in named.items() if able is not None]
-    return ", ".join(words) or "abilities unknown"
+    known = {name: able for name, able in named.items() if able is not None}
+    return ", ".join(name for name, able in known.items() if able) or (
+        "text only" if known else "abilities unknown"
+    )
 
 
 def price_words(can: Capabilities, remote_host: str | None) -> str:
@@ -59,7 +61,7 @@ def place_words(provider: str, remote_host: str | None) -> str:
     """Return where a model runs, and so where everything goes that is said to it."""
     if remote_host:
         return f"{clean(provider)}: sends everything to {clean(remote_host)}"
-    return f"{clean(provider)}, on this machine"
+    return f"{clean(provider)} on this machine"
 
 
 def short_price(info: ModelInfo) -> str:
@@ -110,10 +112,9 @@ def delete_question(
 MARKED = "Enter compares {}"
 
 
-def picker_keys(*, has_window: bool) -> str:
-    """The keys of the picker; the window can be changed where the model's server lets us."""
-    window = "Alt+W window   " if has_window else ""
-    return f"Enter use   Space compare   Ctrl+S favourite   {window}F7 manage   Esc close"
+PICKER_KEYS = "Enter use   Space compare   Ctrl+S favourite   F7 manage   Esc close"
+WINDOW_KEY = "Alt+W change"
+"""Said of the window of the model in use, where its server lets us change it."""
 
 
 # Said in commands

@@ -16,7 +16,7 @@ from ollm_tui.tui.prompt.words import COMPLETION_KEYS
 MOST_LINES = 8
 """Options shown at a time, but no more than a third of the screen."""
 WIDEST_LABEL = 36
-"""The widest column of labels; a longer label moves only its own description."""
+"""The widest column of labels; what is longer is cut, but shown whole where it is chosen."""
 
 
 class CompletionList(Static):
@@ -54,7 +54,7 @@ class CompletionList(Static):
             _line(option, width, is_chosen=self._first + at == chosen)
             for at, option in enumerate(shown)
         ]
-        more = f"{chosen + 1} of {len(options)}  ·  " if len(options) > most else ""
+        more = f"{chosen + 1} of {len(options)}   " if len(options) > most else ""
         self.update(
             Content("\n").join((*lines, Content.styled(more + COMPLETION_KEYS, "$text-muted")))
         )
@@ -71,10 +71,14 @@ def _head(option: Option) -> str:
 
 def _line(option: Option, width: int, *, is_chosen: bool) -> Content:
     name = "bold $primary" if is_chosen else "$foreground"
-    gap = " " * max(width - len(_head(option)), 0)
+    argument = f" {option.argument}" if option.argument else ""
+    room = max(width - len(option.label), 0)
+    if not is_chosen and room < len(argument):
+        argument = f"{argument[: room - 1]}…" if room > 1 else ""
+    gap = " " * max(room - len(argument), 0)
     return Content.assemble(
         ("▌ " if is_chosen else "  ", "$primary"),
         (option.label, name),
-        (f" {option.argument}" if option.argument else "", "$text-muted"),
+        (argument, "$text-muted"),
         (f"{gap}   {option.description}", "$foreground" if is_chosen else "$text-muted"),
     )

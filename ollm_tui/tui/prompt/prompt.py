@@ -40,17 +40,22 @@ class Prompt(VimArea):
     """
 
     BINDINGS = [
-        _key("enter", "send", "Send", "Send, or run"),
+        _key("enter", "send", "Send", "Send the message, or run the command"),
         _key("shift+enter,ctrl+j,alt+enter", "newline", "New line", "Insert a line break"),
-        _key("up", "earlier", "Previous prompt", "On the first line"),
-        _key("down", "later", "Next prompt", "On the last line"),
+        _key("up", "earlier", "Previous prompt", "Previous prompt, on the first line"),
+        _key("down", "later", "Next prompt", "Next prompt, on the last line"),
         _key("tab", "complete", "Complete", "Complete the command or file"),
         _key("ctrl+underscore", "undo", "Undo", "Undo the last change"),
-        _key("ctrl+p", "option_before", "Previous option", "In the completion list"),
-        _key("ctrl+n", "option_after", "Next option", "In the completion list"),
+        _key("ctrl+p", "option_before", "Previous option", "Previous completion"),
+        _key("ctrl+n", "option_after", "Next option", "Next completion"),
         _key("escape", "close_list", "Close", "Close the completion list"),
         Binding(
-            "ctrl+d", "leave", "Quit", id="prompt.leave", show=False, tooltip="On an empty prompt"
+            "ctrl+d",
+            "leave",
+            "Quit",
+            id="prompt.leave",
+            show=False,
+            tooltip="Quit, on an empty prompt",
         ),
     ]
 

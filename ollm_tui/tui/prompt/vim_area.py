@@ -41,6 +41,11 @@ class VimArea(KillingArea):
         """The mode of vim; None where its keys are not used."""
         return self._vim.mode if self.uses_vim else None
 
+    def use_vim(self, uses_vim: bool) -> None:
+        """Use the keys of vim from now on, or no longer."""
+        self.insert_mode()
+        self.uses_vim = uses_vim
+
     def insert_mode(self) -> None:
         """Go back to the insert mode, as a new text begins in it."""
         if self.vim_mode not in (None, "insert"):

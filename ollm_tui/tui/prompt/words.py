@@ -1,8 +1,8 @@
 """The words of the prompt: its list of completions and the picker of earlier prompts."""
 
-COMPLETION_KEYS = "↑↓ choose  ·  Tab complete  ·  Esc close"
+COMPLETION_KEYS = "↑↓ choose   Tab complete   Esc close"
 HISTORY_EMPTY = "No prompts yet. Every message you send is listed here; Tab searches all sessions."
-HISTORY_KEYS = "Enter use   Up Down move   Tab search all sessions   Esc close"
+HISTORY_KEYS = "Enter use   ↑↓ move   Tab search all sessions   Esc close"
 ELSEWHERE = "Other projects"
 """The heading above the prompts of other projects."""
 

@@ -52,7 +52,7 @@ GONE = "That message no longer exists"
 
 RECALL_TITLE = "Recall from earlier sessions"
 FILES_TITLE = "Recall from this project's files"
-RECALL_KEYS = "Enter attach   Tab mark   Up Down move   Esc close"
+RECALL_KEYS = "Enter attach   Tab mark   ↑↓ move   Esc close"
 NO_SAVED_SEARCHES = "No saved searches yet. Type a search, then Ctrl+S and Enter save it."
 SAVED_SEARCH_KEYS = "Enter use or save   Ctrl+D delete   Esc close"
 
@@ -63,7 +63,7 @@ ASKED = (
     "If they do not answer it, say so."
 )
 SOURCES_TITLE = "Sources"
-SOURCES_KEYS = "Enter open   Up Down move   Esc close"
+SOURCES_KEYS = "Enter open   ↑↓ move   Esc close"
 NO_SOURCES = "No sources in this session"
 
 # The activity screen
@@ -73,11 +73,10 @@ CACHES = "Prompt caches"
 WINS = "won {} of {}"
 """How often the user voted for a model, and how often it was compared."""
 ACTIVITY_KEYS = (
-    ("activity.open", "messages of that day"),
-    ("activity.day_before", "Down day"),
-    ("activity.week_before", "Right week"),
-    ("activity.back", "PgDn four weeks"),
-    ("activity.first", "first day"),
+    ("activity.open", "open day"),
+    ("activity.day_before activity.day_after", "day"),
+    ("activity.week_before activity.week_after", "week"),
+    ("activity.back activity.on", "4 weeks"),
     ("activity.today", "today"),
     ("activity.close", "close"),
 )
@@ -104,9 +103,9 @@ def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str
         ("hits.narrow", "only this range"),
         ("hits.widen", "all times"),
         ("hits.toggle", "toggle"),
-        ("hits.earlier", "Right move"),
-        ("hits.facet_left", "Right move"),
-        ("hits.list", "list (fork, restore, quote, copy)"),
+        ("hits.earlier hits.later", "move"),
+        ("hits.facet_left hits.facet_right", "move"),
+        ("hits.list", "more actions"),
         ("hits.next", "next match"),
         ("hits.next_part", part),
         ("hits.order", other),

@@ -27,6 +27,7 @@ def settings(chat: ChatPort, _argument: str) -> None:
         ui = chat.app.loaded.settings.ui
         chat.app.use_theme(ui.theme)
         chat.transcript.restyle(chat.app.transcript_styles)
+        chat.prompt.use_vim(ui.editing == "vim")
 
     chat.ask(SettingsScreen(load, apply, os.environ, chat.app.further_themes))
 
@@ -65,7 +66,7 @@ async def _keep_theme(chat: ChatPort, name: str) -> None:
     file = chat.app.loaded.locations.user_config
     await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
     read_again(chat)
-    chat.tell(f"Theme {name}, saved")
+    chat.tell(f"Theme: {name}")
 
 
 ACTIONS: Mapping[str, Action] = {

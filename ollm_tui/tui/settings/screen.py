@@ -31,12 +31,14 @@ from ollm_tui.tui.settings.setting_entries import (
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 from ollm_tui.tui.settings.words import FIND_PLACEHOLDER
 
-LIVE = frozenset({"ui.theme", "ui.density", "ui.timestamps", "ui.textWidth", "ui.textAlign"})
+LIVE = frozenset(
+    f"ui.{name}" for name in ("theme", "density", "timestamps", "textWidth", "textAlign", "editing")
+)
 """Keys that apply at once; the caller sees to that."""
 OFFERED = frozenset({"context.window"})
 """Keys that the caller offers to use for the open session too."""
 KEYS = "Enter change   Del reset   / find   Esc close"
-FIND_KEYS = "Up Down move   Enter list   Esc show all"
+FIND_KEYS = "↑↓ move   Enter list   Esc show all"
 CHANGED = "*"
 """The mark of keys that are not at their default."""
 
@@ -197,8 +199,8 @@ class SettingsScreen(Screen[None]):
         self._show()
         if entry.key in LIVE | OFFERED:
             self._applied(entry.key)
-        when = "" if entry.key in LIVE else ", applies at the next start"
-        self._say(f"saved{when}")
+        when = "" if entry.key in LIVE else " · applies at the next start"
+        self._say(f"Saved{when}")
 
     def _refusal(self, entry: SettingEntry) -> str:
         """Return why a key cannot be changed here; empty if it can."""

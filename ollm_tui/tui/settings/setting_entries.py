@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.inspect import BoolType, LiteralType
 
+from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
 from ollm_tui.settings.environment_source import text_given
 from ollm_tui.settings.keys import (
@@ -132,7 +133,7 @@ def shown_briefly(entry: SettingEntry) -> str:
     """Return a value for a line of the list; of lists and tables the number of entries."""
     if entry.only_in_file and isinstance(entry.value, Sized):
         count = len(entry.value)
-        return f"{count} {'entry' if count == 1 else 'entries'}"
+        return counted(count, "entry", "entries") if count else "none"
     return shown(entry.value)
 
 

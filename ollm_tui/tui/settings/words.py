@@ -8,4 +8,4 @@ FIND_PLACEHOLDER = "Type to find a setting"
 
 # Said in theme_picker
 
-THEME_KEYS = "Enter use   Up Down view   Esc cancel"
+THEME_KEYS = "Enter use   ↑↓ preview   Esc cancel"

@@ -21,7 +21,7 @@ from unicodedata import normalize
 from rich.cells import cell_len
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.geometry import Size
 from textual.message import Message
 
@@ -167,14 +167,18 @@ class PasteGuard(XTermParser):
     def _parse(self, piece: str) -> Iterable[Message]:
         """Parse input up to the end of each Alt and a key. Textual waits for more there, and takes
         the Alt for a ^ if an arrow comes next."""
+        if self._timeout_time is None:
+            self._escape = ""  # it was a key of its own
         begun = len(self._escape)
         ends = [found.end() - begun for found in _AFTER_ALT.finditer(self._escape + piece)]
         self._escape = "\x1b" if piece.endswith("\x1b") else ""
         for start, end in pairwise((0, *ends)):
-            yield from super().feed(piece[start:end])
+            messages = list(super().feed(piece[start:end]))
             if self._timeout_time is not None:
                 self._timeout_time = 0.0  # it is over
-                yield from self.tick()
+                messages += self.tick()
+            yield from messages[:-1]
+            yield from (_with_alt(each, piece[end - 1]) for each in messages[-1:])
         if rest := piece[ends[-1] if ends else 0 :]:
             yield from super().feed(rest)
 
@@ -224,6 +228,18 @@ class _Alike(dict[int, str]):
         width = cell_len(mark)
         self[code] = plain if code < 128 else (plain if plain.isascii() else "?") * width
         return self[code]
+
+
+def _with_alt(message: Message, character: str) -> Message:
+    """Return the key that came after Alt. Textual forgets the Alt of all but letters and digits."""
+    if (
+        isinstance(message, Key)
+        and message.character == character
+        and "+" not in message.key
+        and not character.isalnum()
+    ):
+        return Key(f"alt+{message.key}", character)
+    return message
 
 
 class TerminalOutput:

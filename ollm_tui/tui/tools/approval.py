@@ -220,7 +220,7 @@ class Approval(QuestionBlock):
 
 def _reasons(request: Request) -> Iterator[str]:
     verdict = request.verdict
-    yield visible(verdict.reason)
+    yield visible(verdict.reason).removeprefix("it ")
     if request.action.place:
         yield f"in {visible(request.action.place)}"
     if verdict.grant and not verdict.dangerous:

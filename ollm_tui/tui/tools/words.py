@@ -20,7 +20,7 @@ TELL = "That is always the same. Try something else, or answer with what you kno
 NO_TOOLS = "none (model without tools, or no message sent yet)"
 NO_SANDBOX = "known after the first message"
 NO_GRANTS = "none yet: a and d in an approval save one"
-PAGE_KEYS = "j k Space g G scroll   Esc close"
+PAGE_KEYS = "↑↓ PgUp PgDn scroll   Esc close"
 WIDE = 100
 """Columns from which on mode and sandbox have room beside the title."""
 NARROW = 60

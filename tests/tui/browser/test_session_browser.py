@@ -115,7 +115,7 @@ async def test_it_opens_on_the_current_session_ready_to_find(home: Path) -> None
     async with picker(home) as picked:
         assert isinstance(picked.app.focused, FindLine)
         assert picked.line == "regex for logs"
-        assert "Enter continue" in picked.keys and "Down list" in picked.keys
+        assert "Enter continue" in picked.keys and "↓ more actions" in picked.keys
 
 
 async def test_typing_finds_and_enter_opens(home: Path) -> None:

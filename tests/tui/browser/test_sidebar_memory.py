@@ -14,7 +14,7 @@ from ollm_tui.tui.browser.sidebar import ChatSidebar
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
 from tests.tui.jobs_desk import until
-from tests.tui.seen import chat, prompt, settled
+from tests.tui.seen import chat, prompt, send, settled
 from tests.tui.typing_in import type_in
 
 
@@ -22,6 +22,12 @@ def stream_is_shown(app: OllmApp) -> bool:
     """Whether the stream and all it stands in are displayed."""
     path = chat(app).transcript.ancestors_with_self
     return all(each.display for each in path if isinstance(each, Widget))
+
+
+def sessions_shown(app: OllmApp) -> str:
+    """The lines of the sidebar."""
+    rows = chat(app).query_one(ChatSidebar).session_list
+    return "\n".join(rows.render_line(y).text for y in range(rows.size.height))
 
 
 async def test_an_open_sidebar_is_open_again_after_a_restart(open_app: OpenApp) -> None:
@@ -75,6 +81,32 @@ async def test_on_a_wide_terminal_it_is_open_until_somebody_closes_it(open_app: 
         await settled(app, pilot)
     async with open_app(size=(120, 30)) as (app, pilot):
         assert not chat(app).query(ChatSidebar)
+
+
+async def test_a_terminal_that_becomes_wide_shows_the_sessions_until_it_is_narrower_again(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(size=(80, 24)) as (app, pilot):
+        assert not chat(app).query(ChatSidebar)
+        await pilot.resize_terminal(140, 30)
+        await until(pilot, lambda: bool(chat(app).query("#sidebar.-unasked")))
+        assert chat(app).query_one(ChatSidebar).display and prompt(app).has_focus
+        await pilot.resize_terminal(90, 24)
+        await settled(app, pilot)
+        assert not chat(app).query_one(ChatSidebar).display
+        await pilot.press("f2", "escape")
+        await settled(app, pilot)
+        assert chat(app).query_one(ChatSidebar).display  # asked for
+
+
+async def test_titles_have_more_room_where_there_is_more(open_app: OpenApp) -> None:
+    title = "why does the upload retry?"
+    async with open_app([[TextDelta("fine")]], size=(200, 50)) as (app, pilot):
+        await send(app, pilot, title)
+        await until(pilot, lambda: title in sessions_shown(app))
+        await pilot.resize_terminal(120, 30)
+        await until(pilot, lambda: title not in sessions_shown(app))
+        assert "why does the" in sessions_shown(app)
 
 
 async def test_a_session_is_listed_from_its_first_message_on(open_app: OpenApp) -> None:

@@ -161,7 +161,7 @@ async def test_what_has_to_be_prepared_is_said(open_app: OpenApp) -> None:
         await type_in(pilot, "hi")
         await pilot.press("enter")
         await pilot.pause(0.1)
-        assert "fetching the model 50%" in state(app)
+        assert "fetching the model 50 %" in state(app)
         await pilot.press("escape")
         await settled(app, pilot)
 

@@ -35,8 +35,8 @@ async def test_waiting_and_writing_are_seen_where_the_answer_is(open_app: OpenAp
     async with open_app(slow) as (app, pilot):
         prompt(app).put("hello")
         await pilot.press("enter")
-        await until(pilot, lambda: "┃ reading the prompt · 50%" in " ".join(drawn_stream(app)))
-        line = next(line for line in drawn_stream(app) if "50%" in line)
+        await until(pilot, lambda: "┃ reading the prompt · 50 %" in " ".join(drawn_stream(app)))
+        line = next(line for line in drawn_stream(app) if "50 %" in line)
         assert " tokens · " in line and line.endswith(" s")
         slow.may_say.set()
         await until(pilot, lambda: f"┃ The second{WRITING_MARK}" in drawn_stream(app))
@@ -55,9 +55,11 @@ def test_the_rate_is_told_once_enough_is_read() -> None:
     waiting.begin("waiting for the model")
     waiting.note("reading the prompt", 0.0)
     moment = 2.0
-    assert waiting.words(4000) == "reading the prompt · 0% · 0 of 4.0k tokens · 2 s"
+    assert waiting.words(4000) == "reading the prompt · 0 % · 0 of 4.0k tokens · 2 s"
     waiting.note("reading the prompt", 0.25)
-    assert waiting.words(4000) == "reading the prompt · 25% · 1.0k of 4.0k tokens · 500 tok/s · 2 s"
+    assert (
+        waiting.words(4000) == "reading the prompt · 25 % · 1.0k of 4.0k tokens · 500 tok/s · 2 s"
+    )
 
 
 def test_what_was_known_before_the_reply_began_stays() -> None:

@@ -48,7 +48,7 @@ async def test_what_is_told_while_an_answer_ends_stays_its_time(open_app: OpenAp
     [
         (60, "Ctrl+P commands   F3 sessions   F1 help"),
         (80, "Ctrl+P commands   F3 sessions, snapshots   F4 search   F1 help"),
-        (120, "Ctrl+P commands   F3 sessions, snapshots   F4 search   Alt+Up read   F1 help"),
+        (120, "Ctrl+P commands   F3 sessions, snapshots   F4 search   Alt+↑ read   F1 help"),
     ],
 )
 async def test_the_keys_of_the_prompt_fit_also_when_the_terminal_changes(

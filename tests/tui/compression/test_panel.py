@@ -52,6 +52,14 @@ async def test_it_shows_stage_bars_fates_words_and_ledger_while_it_runs() -> Non
         assert app.seen[-1] == "Esc cancel, nothing changes"
 
 
+@pytest.mark.parametrize("width", (100, 104, 108))
+async def test_why_messages_stay_is_never_cut(width: int) -> None:
+    async with desk((width, 40)) as (app, pilot):
+        await tell(app, pilot, summarising())
+        await still(pilot)
+        assert has(app, "keep   6 messages   723", "3 yours, 3 recent")
+
+
 async def test_messages_fold_one_by_one() -> None:
     async with desk((200, 50)) as (app, pilot):
         await tell(app, pilot, summarising(messages=0, words=0))

@@ -173,7 +173,7 @@ async def test_an_empty_conversation_teaches(open_app: OpenApp) -> None:
         await press(app, pilot, "f5")
         seen = shown(app)
         assert "No messages yet." in seen and "pin, exclude or fold" in seen
-        assert "none · /goal" in seen and "measured with the first answer" in seen
+        assert "none · /goal" in seen and "speed" not in seen
         assert "Esc close" in seen
 
 

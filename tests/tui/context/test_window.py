@@ -100,8 +100,7 @@ async def test_without_a_size_it_is_told_and_a_wrong_one_is_refused(
 async def test_the_model_picker_asks_for_another_window(open_app: OpenApp) -> None:
     async with open_app(resizable(), settings=START, size=(100, 30)) as (app, pilot):
         await pilot.press("f7")
-        await pilot.pause()
-        assert "Alt+W window" in shown(app)
+        await until(pilot, lambda: "Alt+W change" in shown(app))
         app.post_message(Key("alt+w", "w"))  # terminals send the letter along
         await until(pilot, lambda: isinstance(app.screen, Question))
         await pilot.pause()

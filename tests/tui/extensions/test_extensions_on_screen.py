@@ -75,7 +75,7 @@ async def test_a_theme_of_an_extension_is_used_from_the_start(open_app: OpenApp)
         await until(pilot, lambda: isinstance(app.screen, ThemePicker))
         await pilot.press(*"fjord", "enter")
         await settled(app, pilot)
-        assert app.theme == "fjord" and "Theme fjord" in state(app)
+        assert app.theme == "fjord" and "Theme: fjord" in state(app)
 
 
 @pytest.mark.more

@@ -76,6 +76,24 @@ async def test_help_is_found_by_words_and_escape_shows_all_again() -> None:
         assert app.given is NOTHING_YET
 
 
+def test_a_command_without_a_key_has_its_name_in_the_column_of_keys() -> None:
+    entries = [
+        HelpEntry("Chat", "Esc", "Stop", "/stop"),
+        HelpEntry("Chat", "", "Rewind", "/rewind [words]"),
+    ]
+    [column] = help_columns(entries, [60])
+    _, stop, rewind, *_ = column.plain.splitlines()
+    assert stop.split() == ["Esc", "Stop", "/stop"]
+    assert rewind.split() == ["/rewind", "Rewind", "[words]"]
+
+
+async def test_the_help_lists_all_keys_of_the_prompt_once(open_app: OpenApp) -> None:
+    async with open_app(size=(120, 60)) as (app, pilot):
+        await pilot.press("f1", "slash", *"last cut")
+        await pilot.pause()
+        assert "Ctrl+Y" in shown(app) and "Paste the last cut" in shown(app)
+
+
 def test_no_line_is_wider_than_its_column() -> None:
     long = HelpEntry("Group", "Shift+Enter, Ctrl+J, Alt+Enter", "word " * 20, "/x", "more " * 30)
     for width in (40, 54, 90):

@@ -95,7 +95,7 @@ async def test_the_palette_finds_by_description_and_gives_the_id() -> None:
     app = Host(CommandPalette(entries))
     async with app.run_test() as pilot:
         await pilot.pause()
-        assert "/quit, Ctrl+Q" in shown(app)
+        assert "/quit · Ctrl+Q" in shown(app)
         assert "Leave the program" in shown(app)
         await pilot.press(*"colo")
         await pilot.pause()
@@ -260,7 +260,8 @@ async def test_without_any_provider_the_way_to_one_is_said() -> None:
 
 
 def test_what_a_server_does_not_say_is_left_out() -> None:
-    assert ability_words(Capabilities(tools=True, images=False)) == "tools, no images"
+    assert ability_words(Capabilities(tools=True, images=False)) == "tools"
+    assert ability_words(Capabilities(tools=False, images=False)) == "text only"
     assert "abilities unknown" in ability_words(Capabilities())
 
 

@@ -67,5 +67,5 @@ async def test_what_leaves_the_machine_is_marked_in_title_and_picker(
         await workers_done(app)
         await pilot.pause()
         [line] = [line for line in shown(app).splitlines() if "gpt-oss:120b-cloud   " in line]
-        assert "→ ollama.com" in line and "*" in line
+        assert "→ ollama.com" in line and "●" in line
         await providers.close()

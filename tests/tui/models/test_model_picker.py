@@ -175,7 +175,7 @@ async def test_the_line_below_says_abilities_price_and_place(open_app: OpenApp, 
         while "ollama" not in str(about.content):
             await pilot.pause(0.01)
         words = str(about.content)
-        assert "tools, thinking, no images" in words
+        assert "tools, thinking · $" in words
         assert "$0.5 in, $2 out per million tokens" in words
         assert words.endswith("ollama: sends everything to ollama.com")
         assert "$0.5/$2" in shown(app)
@@ -183,8 +183,23 @@ async def test_the_line_below_says_abilities_price_and_place(open_app: OpenApp, 
         await type_in(pilot, "llama3.2")
         while "on this machine" not in str(about.content):
             await pilot.pause(0.01)
-        assert str(about.content).endswith("free   ollama, on this machine")
+        assert str(about.content).endswith("free · ollama on this machine")
         await pilot.press("escape")
         await settled(app, pilot)
         assert chat(app).chat.conversation.choice.model == "scripted"
         await providers.close()
+
+
+async def test_what_a_server_says_of_a_model_takes_no_room_from_its_name() -> None:
+    note = "demo model: small and fast, often wrong"
+
+    async def offers() -> AsyncGenerator[ProviderOffer, None]:
+        yield ProviderOffer("embedded", (ModelInfo(name="smollm2:135m", note=note),))
+
+    app = Host(ModelPicker(["embedded"], offers, says_nothing))
+    async with app.run_test(size=(80, 24)) as pilot:
+        about = app.screen.query_one("#about", Static)
+        while note not in str(about.content):
+            await pilot.pause(0.01)
+        [line] = [line for line in lines(app) if "smollm2" in line]
+        assert line == "smollm2:135m"

@@ -61,7 +61,7 @@ async def test_the_picker_says_how_full_the_window_would_be_before_enter(
     async with open_app(three()) as (app, pilot):
         await send(app, pilot, "hello")
         await picked(app, pilot, "middle")
-        assert "window 4.1k: context ≈" in about(app)
+        assert "of 4.1k (" in about(app)
         assert "of 4.1k (" in about(app) and " %)" in about(app)
         assert chat(app).chat.conversation.choice.model == "scripted", "nothing is switched yet"
         await pilot.press("enter")
@@ -132,7 +132,7 @@ async def test_a_named_model_that_is_too_small_is_used_only_after_a_yes(
 async def test_in_an_empty_session_the_window_is_told_and_nobody_asks(open_app: OpenApp) -> None:
     async with open_app(three()) as (app, pilot):
         await picked(app, pilot, "small")
-        assert about(app).startswith("window 512 ")
+        assert about(app).startswith("Window 512\n")
         await pilot.press("enter")
         await settled(app, pilot)
         assert chat(app).chat.conversation.choice.model == "small"

@@ -133,7 +133,7 @@ async def test_a_download_shows_how_far_it_is_and_goes_on_without_its_screen(
                 await at.pilot.pause(0.01)
             await type_in(at.pilot, "mistral")
             await at.pilot.press("enter")
-            await at.until("pulling 43%")
+            await at.until("pulling 43 %")
             assert at.line("mistral").startswith("… mistral")
             await at.pilot.press("escape")
             while isinstance(at.app.screen, ModelsScreen):

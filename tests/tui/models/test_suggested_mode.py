@@ -36,7 +36,7 @@ async def test_nothing_is_suggested_unless_the_setting_is_on(open_app: OpenApp) 
 async def test_one_line_suggests_and_y_takes_it_recorded_as_automatic(open_app: OpenApp) -> None:
     async with open_app(SCRIPT, settings=ON, size=(80, 24)) as (app, pilot):
         await paste(app, pilot)
-        assert asked(app).startswith("Mode reviewer? You sent a diff (100 %).")
+        assert asked(app).startswith("Reviewer mode? You sent a diff (100 % sure).")
         assert "Alt+A, then   y use   n no" in asked(app) and "\n" not in asked(app)
         assert app.conversation and app.conversation.mode.name == "assistant", "never by itself"
         await pilot.press("alt+a", "y")
@@ -50,7 +50,7 @@ async def test_one_line_suggests_and_y_takes_it_recorded_as_automatic(open_app: 
 async def test_it_goes_with_the_next_message_and_n_keeps_it_away(open_app: OpenApp) -> None:
     async with open_app(SCRIPT, settings=ON, size=(60, 20)) as (app, pilot):
         await paste(app, pilot)
-        assert "Mode reviewer?" in asked(app)
+        assert "Reviewer mode?" in asked(app)
         await send(app, pilot, "thanks")
         assert asked(app) == ""
         await paste(app, pilot)

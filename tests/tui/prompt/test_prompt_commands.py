@@ -191,6 +191,19 @@ async def test_a_long_list_shows_eight_and_follows_the_choice() -> None:
         assert words(app) == [f"/{name}" for name in names[2:10]]
 
 
+async def test_long_arguments_leave_room_for_what_a_command_does() -> None:
+    options = "[--" + "|--".join(("preview", "summary", "truncate", "above")) + "]"
+    commands = [Completion("short", "", "Does little"), Completion("long", options, "Does much")]
+    async with desk(commands) as (app, pilot):
+        await pilot.press("slash")
+        await pilot.pause()
+        assert shown(app)[1].startswith("/long [--preview|--") and "…" in shown(app)[1]
+        assert shown(app)[1].endswith("   Does much")
+        await pilot.press("down")
+        await pilot.pause()
+        assert f"/long {options}" in shown(app)[1]
+
+
 async def test_names_from_outside_cannot_style_or_steer() -> None:
     values = ("[bold]x[/", "[@click=app.quit()]y", "z\x1b[2J")
     async with desk([Completion("model", values=lambda: values)]) as (app, pilot):

@@ -8,6 +8,7 @@ from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.prompt.vim_keys import VimKeys
 from tests.cases import every
 from tests.tui.conftest import OpenApp
+from tests.tui.jobs_desk import until
 from tests.tui.seen import prompt, settled, stream
 from tests.tui.tool_desk import says
 from tests.tui.typing_in import type_in
@@ -171,3 +172,15 @@ async def test_without_the_setting_letters_are_letters_after_esc(open_app: OpenA
         await type_in(pilot, "one")
         await pilot.press("escape", "x")
         assert prompt(app).text == "onex" and prompt(app).vim_mode is None
+
+
+async def test_the_setting_changes_the_keys_at_once(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("f10", "slash", *"ui.editing", "enter", "enter")
+        await pilot.pause()
+        await pilot.press(*"vim", "enter")
+        await until(pilot, lambda: app.loaded.settings.ui.editing == "vim")
+        await pilot.press("escape", "escape")
+        await type_in(pilot, "abc")
+        await pilot.press("escape", "x")
+        assert prompt(app).text == "ab"

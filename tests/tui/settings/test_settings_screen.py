@@ -102,7 +102,7 @@ async def test_a_live_setting_is_told_to_the_caller(home: Path) -> None:
         await pilot.pause()
         assert bench.applied == ["ui.timestamps"]
         assert bench.load().settings.ui.timestamps is False
-        assert "saved" in shown(bench.app)
+        assert "Saved" in shown(bench.app)
         assert "next start" not in shown(bench.app)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from rich.cells import cell_len
 from textual.events import Key, Paste
@@ -49,6 +51,20 @@ def test_an_escape_key_before_a_paste_is_still_a_key() -> None:
 def test_alt_and_a_key_end_where_the_next_key_begins() -> None:
     assert read("\x1bh\x1b[Dx") == ["alt+h", "left", "x"]
     assert read("\x1b", "hx", "\x1b[D") == ["alt+h", "x", "left"]
+
+
+def test_alt_is_heard_with_keys_that_are_no_letters() -> None:
+    assert read("\x1b_x") == ["alt+underscore", "x"]
+    assert read("\x1b", "_", "\x1b ") == ["alt+underscore", "alt+space"]
+
+
+def test_a_key_some_time_after_escape_has_no_alt() -> None:
+    parser = PasteGuard()
+    assert [*parser.feed("\x1b")] == []
+    while not (keys := [*parser.tick()]):
+        time.sleep(0.01)
+    keys += parser.feed("/")
+    assert [key.key for key in keys if isinstance(key, Key)] == ["escape", "slash"]
 
 
 @some(1, "text", ("/export nothing.txt", "/end"))

@@ -69,6 +69,7 @@ async def test_it_says_what_is_wanted_where_and_why(open_app: OpenApp) -> None:
         seen = page(app)
         assert "wants to run exec · shell ✓ bwrap, no network" in seen
         assert "pytest -q" in seen and "changes something · in /work/code" in seen
+        assert "it changes" not in seen
         assert "Always/never apply to this command in this directory" in seen
         assert "y yes n no N no, and say why a always (session)" in seen
         assert "waiting for your answer" in state(app)
