@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 WIDE = 120
 """Columns of the terminal from which on answers stand side by side."""
-LEAST_COLUMN = 36
+LEAST_COLUMN = 30
 """Columns an answer needs to be read; with more answers than fit, one is shown at a time."""
 DRAW_SECONDS = 0.1
 """How often what arrived is drawn."""
@@ -196,7 +196,11 @@ class ComparisonScreen(Screen[str | None]):
 
     def action_vote(self) -> None:
         """Keep that this answer is the better one; again, take that back."""
-        answers = [self._answer_of(at) for at in range(len(self.columns))]
+        # One that failed before its first word was no match for anybody.
+        answers = [
+            self._answer_of(at) if column.text.strip() else None
+            for at, column in enumerate(self.columns)
+        ]
         known = [answer for answer in answers if answer]
         better = answers[self._at]
         if better is None or len(known) < 2:
