@@ -15,6 +15,7 @@ from ollm_tui.core.provider import ChatRequest
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Interface, ProviderSettings, Settings
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.conversations.standing import Standing
 from ollm_tui.tui.conversations.words import quit_words
 from ollm_tui.tui.kit.find_bar import FindBar
@@ -130,6 +131,21 @@ async def test_the_find_bar_stays_with_its_conversation(open_app: OpenApp) -> No
         await until_seen(app, pilot, "To two: done")
         answers.gates["one"].set()
         await settled(app, pilot)
+
+
+async def test_the_sidebar_highlights_the_conversation_that_is_shown(open_app: OpenApp) -> None:
+    answers = Answers("one", "two")
+    async with open_app(Scripted(answers), size=(120, 30)) as (app, pilot):
+        await ask(app, pilot, "one")
+        await begin_another(app, pilot)
+        await ask(app, pilot, "two")
+        sidebar = app.screen.query_one(SessionList)
+        for number, conversation in enumerate(app.conversations, 1):
+            await pilot.press(f"alt+{number}")
+            while sidebar.highlighted_key != conversation.session_id:
+                await pilot.pause(0.02)
+        for gate in answers.gates.values():
+            gate.set()
 
 
 async def test_one_that_takes_the_place_of_another_takes_its_number(open_app: OpenApp) -> None:
