@@ -117,8 +117,8 @@ class Comparison:
 
     async def _run(self, column: int, contender: Contender) -> None:
         """Have one model answer, as soon as its server has a place for it."""
-        name = contender.choice.model
-        asker = Asker(self._recorder.state.header.session_id, lambda: name)
+        state = self._recorder.state
+        asker = Asker(state.header.session_id, lambda: state.header.title, contender.choice.model)
         lines, stoppable = contender.context.lines, contender.stoppable
         try:
             # Here and not in the round: of a model that was never asked nothing is recorded.

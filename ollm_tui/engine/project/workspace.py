@@ -272,7 +272,7 @@ class Workspace:
         """Move a session to the trash. UsageError if it is open here, SessionBusy if it is in
         another process."""
         if session_id in self._open:
-            raise UsageError("the session is open", "switch to another one first")
+            raise UsageError("the session is open", "switch to another, or /close it")
         if not self._ephemeral.discard(session_id):
             await self._on_disk(self._library.discard, session_id, BY_HAND)
 

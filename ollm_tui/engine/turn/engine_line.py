@@ -18,6 +18,12 @@ class Asker(NamedTuple):
     session_id: str
     title: Callable[[], str]
     """Returns the title of its session, which may change while it waits."""
+    model: str = ""
+    """The model, where the conversation asks several."""
+
+    def name_for(self, other: Asker) -> str:
+        """Return what tells this asker from another one: in a comparison that is the model."""
+        return self.model if self.session_id == other.session_id and self.model else self.title()
 
 
 class CacheLost(NamedTuple):
@@ -71,7 +77,7 @@ class EngineLine:
         """Return which in line a request is, and behind whom."""
         order = [*self._answered, *self._in_order()]
         at = order.index(request)
-        return Queued(at + 1, order[at - 1].asker.title() if at else "")
+        return Queued(at + 1, order[at - 1].asker.name_for(request.asker) if at else "")
 
     def returns(self, asker: Asker) -> CacheLost | None:
         """Note that a conversation has a slot; returns what it lost if it had the only one before

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rich.cells import cell_len, set_cell_size
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -21,12 +22,14 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.services.sessions.following import Followed
-from ollm_tui.tui.beside.words import HINTS
+from ollm_tui.tui.beside.words import HINTS, LIVE, READ_ONLY
 from ollm_tui.tui.chat.followed_session import FollowedStream
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
+AROUND_FACTS = 4
+"""Columns beside the facts in the title line: the space before them, and the padding."""
 Taking = Literal["quote", "bring"]
 """Copy the words of messages into the prompt, or attach the messages with their attachments."""
 Take = Callable[[Taking, Sequence[Message], str], None]
@@ -74,7 +77,11 @@ class BesideStream(Transcript):
 
     def on_focus(self, _event: events.Focus) -> None:
         """Put the cursor on the last message if it is on none."""
-        if self.cursor.key is None and self.keys:
+        self.aim()
+
+    def aim(self) -> None:
+        """Have the keys mean a message, the last one, if they mean none and have the focus."""
+        if self.has_focus and self.cursor.key is None and self.keys:
             self.cursor.move_to(self.keys[-1])
 
     def on_blur(self, _event: events.Blur) -> None:
@@ -139,7 +146,7 @@ class BesidePane(Vertical):
         """`close` is called when the user leaves, with whether the pane is to be closed."""
         super().__init__(**options)
         self.session_id = session_id
-        self.title = ""
+        self.title = self._facts = ""
         self._changes = changes
         self._looks = looks
         self._take = take
@@ -178,12 +185,20 @@ class BesidePane(Vertical):
                 async for followed in changes:
                     self._state = followed.state
                     self._show_title(followed)
+                    self.stream.aim()  # the focus may have come before the messages
         except OllmError as error:
             text = error.lines
             self.stream.add(Entry("followed", "error", visible(text)))
 
     def _show_title(self, followed: Followed) -> None:
         self.title = visible(followed.state.header.title) or UNTITLED
-        facts = "read-only · live" if followed.is_held else "read-only"
-        line = Content.assemble((self.title, "bold"), f"  {facts}")
+        self._facts = LIVE if followed.is_held else READ_ONLY
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Shorten the title, and never what is said of it."""
+        room, title = self.size.width - len(self._facts) - AROUND_FACTS, self.title
+        if cell_len(title) > room:
+            title = f"{set_cell_size(title, max(room - 1, 0)).rstrip()}…"
+        line = Content.assemble((title, "bold"), f"  {self._facts}")
         self.query_one(".beside-title", Static).update(line)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 HINTS = "q quote   g attach   Tab prompt   Esc close"
+READ_ONLY = "read-only"
+LIVE = "read-only · live"
 NO_ROOM = "Window too small: /beside needs {} columns or {} lines"
 NOTHING_HERE = "That is the current session"
 HOW = "/beside ID or TITLE; /beside off closes it"

@@ -118,8 +118,15 @@ class SessionList(ChoiceList):
         self._snapshots: dict[str, SnapshotSummary] = {}
         self._has_moved = False
         """Whether the user went to another line since they asked for something."""
+        self._is_fresh = False
+        """Whether the current session is to be highlighted."""
         self.above: Callable[[], None] | None = None
         """What going up from the first line does, if anything."""
+
+    def forget_highlight(self) -> None:
+        """Highlight the current session when the list is shown next: another one is open now."""
+        self._has_moved = False
+        self._is_fresh = True
 
     def show(self, choices: Sequence[Choice], highlight: str | None = None) -> None:
         """Replace the choices. `highlight` does not count if the user has moved meanwhile: what is
@@ -141,7 +148,8 @@ class SessionList(ChoiceList):
         """
         self._sessions = {summary.session_id: summary for summary in summaries}
         self.empty = NO_SESSIONS
-        first = None if self.highlighted else current
+        first = current if self._is_fresh or not self.highlighted else None
+        self._is_fresh = False
         lines = session_choices(summaries, current)
         self._show_lines(self._with_states(lines, standings), snapshots, highlight or first)
 

@@ -138,6 +138,8 @@ class ChatSidebar(Sidebar):
         snapshots = await conversation.snapshots.list() if conversation else []
         current = conversation.session_id if conversation else None
         shown = [each for each in summaries if not each.archived or each.session_id == current]
+        if self._shown and self._shown.current != current and not self.has_focus_within:
+            self.session_list.forget_highlight()
         self._shown = Shown(shown, current, snapshots)
         self._was_shown = True
         self.show_standings(highlight)

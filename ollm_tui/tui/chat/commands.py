@@ -201,7 +201,8 @@ async def find(chat: ChatPort, argument: str) -> None:
     """Open the find bar with some words."""
     if not chat.screen.query(FindBar):
         await chat.screen.mount(FindBar(chat.transcript), after="#middle")
-    chat.screen.query_one(FindBar).open(argument)
+    bar = chat.screen.query_one(FindBar)
+    chat.part(FindBar, lambda: bar).open(argument)
 
 
 async def find_here(chat: ChatPort, _argument: str) -> None:

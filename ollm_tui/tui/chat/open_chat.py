@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 from textual.screen import Screen, ScreenResultCallbackType
 from textual.widget import AwaitMount, Widget
 
+from ollm_tui.core.compression_events import CompressionFailed, CompressionSkipped
 from ollm_tui.core.errors import OllmError, UsageError
-from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, Queued, TurnStarted
+from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, Queued, TurnFailed, TurnStarted
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.chat.drafts import DraftStore
 from ollm_tui.tui.chat.message_queue import MessageQueue, WaitingMessages
@@ -315,6 +316,8 @@ class OpenChat:
         self._progress.note(event)
         if self.is_shown:
             self.turn_display.take(event)
+        elif isinstance(event, CompressionFailed | CompressionSkipped):
+            self.when_shown(partial(self._show_compression, event))  # no record tells of these
         if self.state != before or isinstance(event, Queued | TurnStarted):
             self._host.note_standing(self)
 
@@ -326,6 +329,8 @@ class OpenChat:
                 async for event in turn:
                     self.take(event)
                     too_long = event if isinstance(event, PromptTooLong) else too_long
+                    if isinstance(event, TurnFailed) and not (self.is_shown or too_long):
+                        self._note_error(OllmError(event.error, event.hint))
                     if isinstance(event, TurnStarted):
                         self._note_question()
         except OllmError as error:
@@ -336,6 +341,8 @@ class OpenChat:
             self._progress.end_turn(has_failed=has_failed)
             self._so_far.clear()
         if too_long:
+            # Nothing else is sent before the user looks: with this message nothing would fit.
+            self.hold_queue(self.queue.count > 0 and not self.is_shown)
             await self._ask_about(partial(self._take_back, too_long))
         if await self.conversation.became_long():
             await self._ask_about(self._ask_to_go_on)
@@ -362,12 +369,11 @@ class OpenChat:
         self.when_shown(lambda: self.turn_display.note_error(error, key))
 
     async def _ask_about(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Asks the user about the turn that has just ended. Where they look at something else, that
-        waits, and so does what they have sent."""
+        """Asks the user about the turn that has just ended; where they look at something else, that
+        waits."""
         if self.is_shown:
             await ask()
         else:
-            self.hold_queue(self.queue.count > 0)
             self.when_shown(ask)
 
     # Imported late: most conversations never need these.
@@ -445,7 +451,6 @@ class OpenChat:
         self._progress.leave()
         if self._display:
             self._display.leave()
-            self._display = None
         for part in tuple(self._parts.values()):
             if isinstance(part, Leaves):
                 part.leave()

@@ -119,10 +119,10 @@ class StateLines:
             self._show(LOOKING_HINT)
         elif shell and shell.foreground:
             self._show(line(*RUNNING_HINTS) + GAP + visible(shell.doing))
-        elif self._chat.is_busy:
+        elif self._chat.is_busy and not self._own_keys:
             keys = RUNNING_HINTS if shell and shell.movable else RUNNING_HINTS[:1]
             self._show(line(*keys) + GAP + visible(self.doing))
-        elif self.doing:
+        elif self.doing and not self._own_keys:
             self._show(self.doing)
         elif self._chat.screen.focused is self._chat.transcript:
             self._show(line(*READING_HINTS))
@@ -131,9 +131,12 @@ class StateLines:
         elif isinstance(self._chat.screen.focused, Prompt | None):  # none: another window has it
             self._show(*(Content(GAP).join(map(self._hint, each)) for each in WRITING_HINTS))
         else:
-            # What a feature put beside the stream may have keys of its own.
-            own = getattr(self._chat.screen.focused, "key_hints", "")
-            self._show(own or line(("chat.stop", "prompt")))
+            self._show(self._own_keys or line(("chat.stop", "prompt")))
+
+    @property
+    def _own_keys(self) -> str:
+        """The keys of what a feature put beside the stream, while it has the focus."""
+        return getattr(self._chat.screen.focused, "key_hints", "")
 
     def show_welcome(self) -> None:
         """Show the first screen while nothing was said or typed; what was wrong stays above it."""

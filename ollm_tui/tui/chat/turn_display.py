@@ -100,11 +100,15 @@ class TurnDisplay:
         they are added whenever the branch is shown."""
 
     def leave(self) -> None:
-        """Draw nothing any more: another conversation is shown from now on."""
+        """Draw nothing until `catch_up`: another conversation is shown."""
         self._stop_waiting()
         if self._frame:
             self._frame.cancel()
             self._frame = None
+        self._text.clear()
+        self._thought.clear()
+        self._has_tools = self._is_answering = False
+        self._thinking_since = None
 
     def catch_up(self, so_far: EventsSoFar) -> None:
         """Show the branch, and what runs in it, as if all of it had been watched."""
@@ -119,6 +123,7 @@ class TurnDisplay:
             self._now = lambda at=at: at
             self.take(event)
         self._now = time.monotonic
+        self._show_waiting()
 
     def take(self, event: AnyTurnEvent) -> None:
         """Show one event."""
@@ -126,7 +131,7 @@ class TurnDisplay:
             case TurnStarted():
                 self._missing_snapshots.clear()
                 self._is_too_long = False
-                self._waiting = Waiting()
+                self._waiting = Waiting(lambda: self._now())
                 self._lines.alarm("")
                 self._show_question(event.user_message)
                 self._lines.show_facts()

@@ -14,9 +14,11 @@ from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.compare.screen import ComparisonScreen
 from ollm_tui.tui.compare.words import (
+    ANSWERS_NEXT,
     GOES_ON,
     HOW,
     KEPT,
+    LOOKING,
     MODELS_NEEDED,
     NEXT,
     NEXT_PLACEHOLDER,
@@ -46,6 +48,7 @@ def compare(chat: ChatPort, argument: str) -> None:
 
 def begin(chat: ChatPort, names: Sequence[str], *, wants_next: bool = False) -> None:
     """Find the models by their names and ask them, in a worker: servers take their time."""
+    chat.tell(LOOKING.format(", ".join(map(visible, names))))
     work = chat.attempt(lambda: _begin(chat.front(), names, wants_next=wants_next))
     chat.screen.run_worker(work, group="model", exclusive=True)
 
@@ -136,7 +139,9 @@ async def _go_on(chat: ChatPort, answer: str | None) -> None:
     chat.lines.show_facts()
     if answer:
         model = conversation.state[answer].model or ""
-        chat.tell(GOES_ON.format(visible(model), visible(conversation.choice.model)))
+        is_next = same_model(model, conversation.choice.model)
+        next_words = "" if is_next else ANSWERS_NEXT.format(visible(conversation.choice.model))
+        chat.tell(GOES_ON.format(visible(model)) + next_words)
     else:
         chat.tell(KEPT)
     chat.go_on()

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 
 WIDE = 120
 """Columns of the terminal from which on answers stand side by side."""
-LEAST_COLUMN = 36
+LEAST_COLUMN = 30
 """Columns an answer needs to be read; with more answers than fit, one is shown at a time."""
+ROOM_FOR_FACTS = 54
+"""Columns that time, speed, tokens and cost take in one line; narrower ones have two."""
 DRAW_SECONDS = 0.1
 """How often what arrived is drawn."""
 QUESTION_CHARACTERS = 500
@@ -196,7 +198,11 @@ class ComparisonScreen(Screen[str | None]):
 
     def action_vote(self) -> None:
         """Keep that this answer is the better one; again, take that back."""
-        answers = [self._answer_of(at) for at in range(len(self.columns))]
+        # One that failed before its first word was no match for anybody.
+        answers = [
+            self._answer_of(at) if column.text.strip() else None
+            for at, column in enumerate(self.columns)
+        ]
         known = [answer for answer in answers if answer]
         better = answers[self._at]
         if better is None or len(known) < 2:
@@ -256,6 +262,7 @@ class ComparisonScreen(Screen[str | None]):
         room = event.size.width // max(len(self.columns), 1)
         is_wide = event.size.width >= WIDE and room >= LEAST_COLUMN
         self.set_class(not is_wide, "-tabs")
+        self.set_class(is_wide and room < ROOM_FOR_FACTS, "-narrow")
         self._draw()
 
     def _go(self, at: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ollm_tui.core.compression_events import CompressionFailed
 from ollm_tui.core.events import AnyTurnEvent, Queued, TurnFailed, TurnFinished, TurnStarted
 from ollm_tui.core.tool_events import ApprovalAnswered, ApprovalRequested, LoopAnswered, LoopPaused
 from ollm_tui.tui.conversations.standing import State
@@ -26,7 +27,7 @@ class Progress:
                 self._is_queued = event.place > 0
             case TurnStarted():
                 self._has_failed = False
-            case TurnFailed():
+            case TurnFailed() | CompressionFailed():
                 self._has_failed = True
             case TurnFinished():
                 self._is_queued = False

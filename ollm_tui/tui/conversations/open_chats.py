@@ -38,12 +38,15 @@ class OpenChats:
         )
 
     def bring(self, left: OpenChat, shown: OpenChat) -> None:
-        """Note that a conversation, maybe a new one, is shown in the place of another."""
+        """Note that a conversation, maybe a new one, is shown in the place of another. A new one
+        gets the number of one that may be closed now: the others keep theirs."""
         if left.opened and left in self._chats:
             self._last = left.opened.session_id
         if shown.opened and shown not in self._chats:
             self._chats = [each for each in self._chats if each.opened is not shown.opened]
-            self._chats.append(shown)
+            takes_place = left in self._chats and left.is_at_rest
+            at = self._chats.index(left) if takes_place else len(self._chats)
+            self._chats.insert(at, shown)
 
     def remove(self, chat: OpenChat) -> None:
         """Forget a conversation."""

@@ -26,7 +26,7 @@ LOOKS: Mapping[State, Look] = {
     "quiet": Look("", "", "", ""),
     "writing": Look("✎", "~", "writing", "$primary"),
     "running": Look("!", "!", "running", "$primary"),
-    "waits": Look("?", "?", "waiting for you", "$text-warning"),
+    "waits": Look("?", "?", "waiting", "$text-warning"),
     "queued": Look("⋯", ".", "queued", "$text-muted"),
     "failed": Look("✗", "x", "failed", "$text-error"),
     "done": Look("●", "*", "unread", "$text-success"),

@@ -15,8 +15,8 @@ HOW_TO_OPEN = "Ctrl+N starts another; both stay open while an answer runs"
 NOBODY_WAITS = "No conversation is waiting for you"
 NOT_WHILE_IT_RUNS = "Still running"
 CLOSED = "Closed · F3 reopens it"
-SHORT_TITLE = 16
-"""Characters of a title where several are named in one line."""
+SHORT_TITLES = (16, 10, 6)
+"""Characters of a title where several are named in one line, as many as there is room for."""
 
 _NOTICES: dict[State, str] = {
     "done": "finished",
@@ -40,9 +40,13 @@ def what_ends(running: Sequence[Standing], jobs: str) -> list[str]:
     if not running:
         return [jobs] if jobs else []
     whole = [each.title for each in running]
-    short = [title if len(title) <= SHORT_TITLE else f"{title[:SHORT_TITLE]}…" for title in whole]
+    short = [[_short(title, longest) for title in whole] for longest in SHORT_TITLES]
     few = [counted(len(running), "answer")]
-    return [", ".join(filter(None, (*names, jobs))) for names in (whole, short, few)]
+    return [", ".join(filter(None, (*names, jobs))) for names in (whole, *short, few)]
+
+
+def _short(title: str, longest: int) -> str:
+    return title if len(title) <= longest else f"{title[:longest].rstrip()}…"
 
 
 def quit_words(running: Sequence[Standing], jobs: str) -> list[str]:
@@ -50,8 +54,13 @@ def quit_words(running: Sequence[Standing], jobs: str) -> list[str]:
     if jobs and not running:
         return [f"{jobs} running. Press again to quit and kill · F8 jobs"]
     ends = what_ends(running, jobs)
-    kept = [f"Still running: {what}. Press again to quit; text so far is kept" for what in ends]
-    return [*kept[:1], *(f"Still running: {what}. Press again to quit" for what in ends)]
+    *named, counts = [f"Still running: {what}. Press again to quit" for what in ends]
+    return [
+        f"{named[0]}; text so far is kept",
+        *named,
+        f"Running: {ends[-2]}. Press again to quit",
+        counts,
+    ]
 
 
 def cache_words(title: str, tokens: int) -> str:

@@ -66,6 +66,11 @@ class FindBar(Horizontal):
         self._transcript.finder.clear()
         self.post_message(self.Closed())
 
+    def leave(self) -> None:
+        """Close the bar with the conversation it was opened in."""
+        if self.display:
+            self.action_close()
+
     def action_go(self, step: int) -> None:
         """Go to another hit; the focus stays in the bar."""
         self._finish()

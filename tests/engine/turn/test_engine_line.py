@@ -39,6 +39,15 @@ def test_one_that_gives_up_leaves_its_place_to_the_next() -> None:
     assert requests[3].is_answered
 
 
+def test_a_comparison_is_named_by_its_session_and_within_it_by_the_model() -> None:
+    line = EngineLine(1, lambda: None)
+    line.join(Asker("one", lambda: "One", "qwen3:8b"))
+    beside = line.join(Asker("one", lambda: "One", "gemma3"))
+    assert line.place(beside) == Queued(2, "qwen3:8b")
+    line.leave(beside)
+    assert line.place(line.join(asker("two"))) == Queued(2, "One")
+
+
 async def test_going_back_and_forth_on_one_slot_is_told_with_who_lost_what() -> None:
     lines, told = EngineLines(), list[CacheLost]()
     lines.lost.subscribe(told.append)

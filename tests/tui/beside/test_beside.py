@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from textual.pilot import Pilot
 
@@ -10,6 +12,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.beside.beside_pane import BesidePane, BesideStream
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state
+from tests.tui.typing_in import type_in
 
 SCRIPT = [[TextDelta("Herons fish.")], [TextDelta("Owls hunt.")]]
 WIDE = (130, 30)
@@ -70,10 +73,33 @@ async def test_a_message_is_quoted_by_key(open_app: OpenApp) -> None:
         await two_sessions(app, pilot)
         await send(app, pilot, "/beside herons")
         await shown(app, pilot, "Herons fish.")
-        await pilot.press("up", "down", "q")
-        await pilot.pause()
+        while pane(app).stream.cursor.key is None:  # the last message is meant at once
+            await pilot.pause(0.01)
+        await pilot.press("q")
+        while not prompt(app).text:
+            await pilot.pause(0.01)
         assert prompt(app).text == "> Herons fish.\n\n"
         assert prompt(app).has_focus
+
+
+async def test_its_keys_are_told_while_an_answer_runs(open_app: OpenApp) -> None:
+    gate = asyncio.Event()
+    script = [*SCRIPT, [TextDelta("Wait."), gate]]
+    async with open_app(script, size=WIDE) as (app, pilot):
+        await two_sessions(app, pilot)
+        await type_in(pilot, "More")
+        await pilot.press("enter")
+        while not chat(app).chat.is_busy:
+            await pilot.pause(0.01)
+        await type_in(pilot, "/beside herons")
+        await pilot.press("enter")
+        while not chat(app).query(BesidePane):
+            await pilot.pause(0.01)
+        await shown(app, pilot, "Herons fish.")
+        await pilot.pause()
+        assert state(app).startswith("q quote"), "Esc closes it here, and stops nothing"
+        gate.set()
+        await settled(app, pilot)
 
 
 async def test_a_message_is_brought_whole_by_key(open_app: OpenApp) -> None:

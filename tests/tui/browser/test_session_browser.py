@@ -255,7 +255,7 @@ async def test_what_fails_is_said_in_one_line_and_changes_nothing(home: Path) ->
     async with picker(home) as picked:
         conversation, _ = await picked.workspace.resume(picked.names[1])
         await picked.press("down", "delete")
-        assert picked.keys == "The session is open · switch to another one first"
+        assert picked.keys == "The session is open · switch to another, or /close it"
         assert len(await picked.titles()) == 4
         await conversation.close()
 

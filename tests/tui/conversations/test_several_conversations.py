@@ -15,6 +15,7 @@ from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Context, LoopDetection, ProviderSettings, Settings
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.chat.welcome import Welcome
 from ollm_tui.tui.chat.words import PLACEHOLDER
 from ollm_tui.tui.conversations.tab_row import TabRow
@@ -120,6 +121,8 @@ async def test_a_question_waits_elsewhere_and_one_key_leads_there(open_app: Open
         await approval(app, pilot)
         await begin_another(app, pilot)
         await until(pilot, "1 waiting Alt+W", app)
+        sidebar = app.screen.query_one(SessionList)
+        assert sidebar.render_line(1).text.split() == ["?", "run", "it", "waiting"]
         assert not any(block.display for block in app.screen.query(Approval))
         await pilot.press("y")
         assert prompt(app).text == "y" and not tool.ran
@@ -248,7 +251,7 @@ async def test_jobs_and_answers_that_quitting_ends_are_named_in_one_line(open_ap
         await pilot.press("alt+b")
         await until(pilot, "in the background", app)
         await pilot.press("ctrl+c")
-        await until(pilot, "Ctrl+C again quits and kills a title that is …, 1 job", app)
+        await until(pilot, "Ctrl+C again quits and kills a title that is…, 1 job", app)
         await pilot.press("f1")
         await pilot.press("ctrl+q")
         await pilot.pause()
