@@ -283,6 +283,44 @@ def test_a_damaged_memory_is_made_anew_and_nothing_is_lost(
 
 
 @pytest.mark.usefixtures("both")
+@pytest.mark.parametrize("damaged", ["HEAD", "objects/??/*"])
+def test_a_damaged_repository_of_ours_is_made_anew_and_nothing_is_lost(
+    run_ollm: Run, laptop: Machine, home: Path, there: Path, damaged: str
+) -> None:
+    first, second = said(run_ollm), said(laptop)
+    for machine in (run_ollm, laptop, run_ollm):
+        told(machine("sync"))
+    (repository,) = home.glob("sync/*/memory/repository.git")
+    for path in repository.glob(damaged):
+        path.chmod(0o600)
+        path.write_bytes(b"rubbish")
+    third = said(run_ollm)
+    anew = run_ollm("sync")
+    assert anew.returncode == 1
+    assert "what syncing remembers was damaged, and is made anew (ollm sync)" in anew.stderr
+    for machine in (run_ollm, laptop):
+        told(machine("sync"))
+    assert sessions_in(home) == sessions_in(there) == {first, second, third}
+
+
+@pytest.mark.usefixtures("both")
+def test_what_keeps_git_from_the_remote_is_told_with_what_to_do(
+    run_ollm: Run, tmp_path: Path
+) -> None:
+    plain, empty = tmp_path / "plain", tmp_path / "bin"
+    for folder in (plain, empty):
+        folder.mkdir()
+    no_repository = run_ollm("sync", "init", str(plain))
+    assert f"not appear to be a git repository (git init --bare {plain} makes one)" in (
+        no_repository.stderr
+    )
+    no_server = run_ollm("sync", "init", "https://127.0.0.1:9/me/sessions.git")
+    assert "(try: git ls-remote https://127.0.0.1:9/me/sessions.git)" in no_server.stderr
+    no_git = run_ollm("sync", PATH=str(empty))
+    assert "git is not installed (sync needs it" in no_git.stderr
+
+
+@pytest.mark.usefixtures("both")
 def test_two_processes_do_not_sync_one_store_at_a_time(run_ollm: Run, home: Path) -> None:
     with (home / "sync" / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
