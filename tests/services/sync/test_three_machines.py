@@ -10,8 +10,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,21 @@ KINDS = (
 class SyncedMachine(OneMachine):
     """A machine that syncs through git, in this process or in one that is killed."""
 
-    def __init__(self, root: Path, remote: Path, key: RemoteKey) -> None:
+    def __init__(
+        self, root: Path, remote: Path, key: RemoteKey, behind: timedelta = timedelta()
+    ) -> None:
         super().__init__(root)
         self._root, self._remote, self._key = root / "sync", remote, key
+        self._behind = behind
         self._root.mkdir()
+
+    @contextmanager
+    def by_its_clock(self) -> Generator[None]:
+        """Let this machine tell the time, which may be behind that of the others."""
+        now = clock.now
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(clock, "now", lambda: clock.iso(clock.parse(now()) - self._behind))
+            yield
 
     def sync(self) -> list[str]:
         """Sync once; returns what went wrong."""
@@ -182,7 +194,10 @@ class Life:
         self.remote = folder / "remote.git"
         self.new_remote()
         key = RemoteKey.new()
-        self.machines = [SyncedMachine(folder / name, self.remote, key) for name in "abc"]
+        self.machines = [
+            SyncedMachine(folder / name, self.remote, key, timedelta(minutes=minutes))
+            for minutes, name in enumerate("abc")
+        ]
         self.said: dict[str, set[str]] = {}
         self.snapshots: dict[str, set[str]] = {}
         self.compressions: dict[str, int] = {}
@@ -195,6 +210,10 @@ class Life:
     def step(self, number: int) -> None:
         """Let one machine do something."""
         here = self.chance.choice(self.machines)
+        with here.by_its_clock():
+            self._step(here, number)
+
+    def _step(self, here: SyncedMachine, number: int) -> None:
         kind = self.chance.choice(KINDS)
         known = [key for key in here.library.store.directory.fingerprints() if key in self.said]
         if kind == "begin" or not self.said:
