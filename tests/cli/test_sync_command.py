@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import re
 import shutil
 import subprocess
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ollm_tui.cli.others import sync_command
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import Run
@@ -318,6 +322,38 @@ def test_what_keeps_git_from_the_remote_is_told_with_what_to_do(
     assert "(try: git ls-remote https://127.0.0.1:9/me/sessions.git)" in no_server.stderr
     no_git = run_ollm("sync", PATH=str(empty))
     assert "git is not installed (sync needs it" in no_git.stderr
+
+
+@pytest.mark.usefixtures("both")
+def test_watching_goes_on_without_the_remote_and_tells_only_what_is_new(
+    laptop: Machine,
+    remote: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    away = remote.with_name("away")
+
+    def go_on_there() -> None:
+        said(laptop)
+        told(laptop("sync"))
+
+    minutes = iter((lambda: None, lambda: remote.rename(away), lambda: away.rename(remote)))
+    happens = itertools.chain(minutes, (go_on_there, lambda: None))
+
+    def sleep(_seconds: float) -> None:
+        if (happening := next(happens, None)) is None:
+            raise KeyboardInterrupt
+        happening()
+
+    monkeypatch.setattr(sync_command, "time", SimpleNamespace(sleep=sleep))
+    asked = Namespace(
+        command=None, remote=None, watch=True, dry_run=False, quiet=False, debug=False
+    )
+    with pytest.raises(KeyboardInterrupt):
+        sync_command.run(asked)
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == ["Nothing new.", "1 session received."]
+    assert printed.err == f"ollm: warning: there is no folder {remote}\n"
 
 
 @pytest.mark.usefixtures("both")
