@@ -356,6 +356,25 @@ def test_watching_goes_on_without_the_remote_and_tells_only_what_is_new(
     assert printed.err == f"ollm: warning: there is no folder {remote}\n"
 
 
+def test_a_remote_is_reached_over_ssh_as_git_itself_would(
+    run_ollm: Run, laptop: Machine, there: Path, remote: Path, tmp_path: Path
+) -> None:
+    ssh = tmp_path / "ssh"  # the last of its arguments is what runs on the host
+    ssh.write_text('#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\nexec sh -c "$1"\n')
+    ssh.chmod(0o755)
+    way = {"GIT_SSH_COMMAND": str(ssh)}
+    key = key_in(told(run_ollm("sync", "init", f"git@host.example:{remote}", **way)))
+    told(laptop("sync", "init", f"ssh://me@host.example{remote}", OLLM_SYNC_KEY=key, **way))
+    session_id = said(run_ollm)
+    assert told(run_ollm("sync", **way)) == "1 session sent."
+    assert told(laptop("sync", **way)) == "1 session received."
+    assert sessions_in(there) == {session_id}
+    ssh.write_text("#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n")
+    closed = run_ollm("sync", **way)
+    wanted = f"Host key verification failed. (try: git ls-remote git@host.example:{remote})"
+    assert wanted in closed.stderr
+
+
 @pytest.mark.usefixtures("both")
 def test_two_processes_do_not_sync_one_store_at_a_time(run_ollm: Run, home: Path) -> None:
     with (home / "sync" / "lock").open("a") as lock:
