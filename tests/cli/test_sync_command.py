@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import re
 import shutil
 import subprocess
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ollm_tui.cli.others import sync_command
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import Run
@@ -283,6 +287,95 @@ def test_a_damaged_memory_is_made_anew_and_nothing_is_lost(
     for machine in (run_ollm, laptop):
         told(machine("sync"))
     assert sessions_in(home) == sessions_in(there) == {first, second, third}
+
+
+@pytest.mark.usefixtures("both")
+@pytest.mark.parametrize("damaged", ["HEAD", "objects/??/*"])
+def test_a_damaged_repository_of_ours_is_made_anew_and_nothing_is_lost(
+    run_ollm: Run, laptop: Machine, home: Path, there: Path, damaged: str
+) -> None:
+    first, second = said(run_ollm), said(laptop)
+    for machine in (run_ollm, laptop, run_ollm):
+        told(machine("sync"))
+    (repository,) = home.glob("sync/*/memory/repository.git")
+    for path in repository.glob(damaged):
+        path.chmod(0o600)
+        path.write_bytes(b"rubbish")
+    third = said(run_ollm)
+    anew = run_ollm("sync")
+    assert anew.returncode == 1
+    assert "what syncing remembers was damaged, and is made anew (ollm sync)" in anew.stderr
+    for machine in (run_ollm, laptop):
+        told(machine("sync"))
+    assert sessions_in(home) == sessions_in(there) == {first, second, third}
+
+
+@pytest.mark.usefixtures("both")
+def test_what_keeps_git_from_the_remote_is_told_with_what_to_do(
+    run_ollm: Run, tmp_path: Path
+) -> None:
+    plain, empty = tmp_path / "plain", tmp_path / "bin"
+    for folder in (plain, empty):
+        folder.mkdir()
+    no_repository = run_ollm("sync", "init", str(plain))
+    assert f"not appear to be a git repository (git init --bare {plain} makes one)" in (
+        no_repository.stderr
+    )
+    no_server = run_ollm("sync", "init", "https://127.0.0.1:9/me/sessions.git")
+    assert "(try: git ls-remote https://127.0.0.1:9/me/sessions.git)" in no_server.stderr
+    no_git = run_ollm("sync", PATH=str(empty))
+    assert "git is not installed (sync needs it" in no_git.stderr
+
+
+@pytest.mark.usefixtures("both")
+def test_watching_goes_on_without_the_remote_and_tells_only_what_is_new(
+    laptop: Machine,
+    remote: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    away = remote.with_name("away")
+
+    def go_on_there() -> None:
+        said(laptop)
+        told(laptop("sync"))
+
+    minutes = iter((lambda: None, lambda: remote.rename(away), lambda: away.rename(remote)))
+    happens = itertools.chain(minutes, (go_on_there, lambda: None))
+
+    def sleep(_seconds: float) -> None:
+        if (happening := next(happens, None)) is None:
+            raise KeyboardInterrupt
+        happening()
+
+    monkeypatch.setattr(sync_command, "time", SimpleNamespace(sleep=sleep))
+    asked = Namespace(
+        command=None, remote=None, watch=True, dry_run=False, quiet=False, debug=False
+    )
+    with pytest.raises(KeyboardInterrupt):
+        sync_command.run(asked)
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == ["Nothing new.", "1 session received."]
+    assert printed.err == f"ollm: warning: there is no folder {remote}\n"
+
+
+def test_a_remote_is_reached_over_ssh_as_git_itself_would(
+    run_ollm: Run, laptop: Machine, there: Path, remote: Path, tmp_path: Path
+) -> None:
+    ssh = tmp_path / "ssh"  # the last of its arguments is what runs on the host
+    ssh.write_text('#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\nexec sh -c "$1"\n')
+    ssh.chmod(0o755)
+    way = {"GIT_SSH_COMMAND": str(ssh)}
+    key = key_in(told(run_ollm("sync", "init", f"git@host.example:{remote}", **way)))
+    told(laptop("sync", "init", f"ssh://me@host.example{remote}", OLLM_SYNC_KEY=key, **way))
+    session_id = said(run_ollm)
+    assert told(run_ollm("sync", **way)) == "1 session sent."
+    assert told(laptop("sync", **way)) == "1 session received."
+    assert sessions_in(there) == {session_id}
+    ssh.write_text("#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n")
+    closed = run_ollm("sync", **way)
+    wanted = f"Host key verification failed. (try: git ls-remote git@host.example:{remote})"
+    assert wanted in closed.stderr
 
 
 @pytest.mark.usefixtures("both")

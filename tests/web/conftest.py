@@ -43,6 +43,15 @@ PLACE = """word => {
         return [box.left + 1, box.right - 1, box.top + box.height / 2];
     }
 }"""
+SWIPE = """([from, to]) => {
+    const target = document.querySelector(".xterm-screen");
+    const at = clientY => [new Touch({ identifier: 1, target, clientX: 100, clientY })];
+    const send = (name, touches) => target.dispatchEvent(
+        new TouchEvent(name, { touches, bubbles: true, cancelable: true }));
+    send("touchstart", at(from));
+    for (let step = 1; step <= 10; step++) send("touchmove", at(from + (to - from) * step / 10));
+    send("touchend", []);
+}"""
 HAS_TEXT = f"words => words.every(each => ({SCREEN})().includes(each))"
 LACKS_TEXT = f"word => !({SCREEN})().includes(word)"
 
@@ -115,6 +124,10 @@ class Tab:
         """Press keys, one after the other."""
         for key in keys:
             self.page.keyboard.press(key)
+
+    def swipe(self, start: int, end: int) -> None:
+        """Move a finger up or down over the screen."""
+        self.page.evaluate(SWIPE, [start, end])
 
     def wait_for(self, *words: str) -> None:
         """Wait until all words are on the screen at once."""

@@ -185,6 +185,10 @@ def test_a_shared_session_is_seen_live_by_several_and_typed_into_by_none(
         viewer.wait_until_gone("Line 59")
         viewer.press("PageDown", "PageDown")
         viewer.wait_for("Line 59")
+        viewer.swipe(100, 500)  # on a phone there is no other way
+        viewer.wait_until_gone("Line 59")
+        viewer.swipe(500, 100)
+        viewer.wait_for("Line 59")
         assert "Let me in" not in viewer.screen()
     own = open_tab(mine)
     own.wait_for("Type a message")

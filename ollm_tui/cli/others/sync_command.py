@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import sys
 import time
@@ -37,6 +38,7 @@ from ollm_tui.storage.sync.bare_git import remote_address
 
 WATCH_SECONDS = 60
 """How long `--watch` waits between two syncs."""
+NOTHING_NEW = "Nothing new."
 QUIET_PATIENCE = 60.0
 """How long `--quiet` waits for another process that syncs."""
 
@@ -58,7 +60,9 @@ def run(arguments: Namespace) -> int:
     return _once(loaded, library, arguments)
 
 
-def _once(loaded: Loaded, library: SessionLibrary, arguments: Namespace) -> int:
+def _once(
+    loaded: Loaded, library: SessionLibrary, arguments: Namespace, *, tells_nothing_new: bool = True
+) -> int:
     # The one who asks for quiet is a program that ends: it has time, and may have the last word.
     patience = QUIET_PATIENCE if arguments.quiet else 0
     try:
@@ -68,23 +72,25 @@ def _once(loaded: Loaded, library: SessionLibrary, arguments: Namespace) -> int:
         if arguments.quiet:
             return 0  # the other one does it
         raise
-    if not arguments.quiet:
-        print(_foreseen(report) if arguments.dry_run else _done(report))
+    told = _foreseen(report) if arguments.dry_run else _done(report)
+    if not arguments.quiet and (told != NOTHING_NEW or tells_nothing_new):
+        print(told)
     for problem in report.problems:
         sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
     return 1 if report.problems else 0
 
 
 def _watch(loaded: Loaded, library: SessionLibrary, arguments: Namespace) -> int:
-    while True:
+    for rounds in itertools.count():
         try:
-            _once(loaded, library, arguments)
+            _once(loaded, library, arguments, tells_nothing_new=not rounds)
         except UsageError:
             raise
         except OllmError as error:  # such as no network: the next time may do
             sys.stderr.write(f"ollm: warning: {visible(error.message)}\n")
         sys.stdout.flush()
         time.sleep(WATCH_SECONDS)
+    return 0
 
 
 def _status(loaded: Loaded) -> int:
@@ -148,7 +154,7 @@ def _done(report: SyncReport) -> str:
         f"{_what(report.deleted)} deleted" if report.deleted else "",
     ]
     told = ", ".join(filter(None, words))
-    return f"{told}." if told else "Nothing new."
+    return f"{told}." if told else NOTHING_NEW
 
 
 def _foreseen(report: SyncReport) -> str:
@@ -159,7 +165,7 @@ def _foreseen(report: SyncReport) -> str:
         else "",
     ]
     told = "; ".join(filter(None, words))
-    return f"{told[0].upper()}{told[1:]}." if told else "Nothing new."
+    return f"{told[0].upper()}{told[1:]}." if told else NOTHING_NEW
 
 
 def _what(names: Collection[str]) -> str:

@@ -23,12 +23,13 @@ from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.files.cipher import CannotOpenError
 from ollm_tui.storage.files.lock import open_locked
 from ollm_tui.storage.store_layout import make_directory, remove_tree
-from ollm_tui.storage.sync.bare_git import THEIRS, BareGit, remote_address
+from ollm_tui.storage.sync.bare_git import THEIRS, BareGit, NoAnswer, SyncError, remote_address
 from ollm_tui.storage.sync.deletions import FOLDER, Deletions
 from ollm_tui.storage.sync.sync_state import SyncState
 
 NO_REMOTE = "no sync remote set"
 SET_ONE = "ollm sync init git@host:me/sessions.git"
+_MADE_ANEW = "what syncing remembers was damaged, and is made anew"
 _MEGABYTE = 1_000_000
 _LOOK_AGAIN_SECONDS = 0.2
 
@@ -97,7 +98,8 @@ def opened(
         git = _git(settings, place, environ)
         layout = library.store.layout
         remote = Remote(git, key, state, SessionRecords(library))
-        yield Syncing(remote, Deletions(layout), lambda: _back_up_once(library, place, state))
+        with _mending(git, place):
+            yield Syncing(remote, Deletions(layout), lambda: _back_up_once(library, place, state))
 
 
 def use_key(
@@ -110,8 +112,8 @@ def use_key(
     """
     place = sync_place(settings, library)
     make_directory(place.own)
-    with _locked(place):
-        git = _git(settings, place, environ)
+    git = _git(settings, place, environ)
+    with _locked(place), _mending(git, place):
         git.prepare()
         git.fetch()
         others = _names(git)
@@ -190,11 +192,23 @@ def _memory(place: SyncPlace) -> Generator[SyncState]:
         yield state
     except sqlite3.DatabaseError as error:
         _forget(place)
-        raise OllmError(
-            "what syncing remembers was damaged, and is made anew", "ollm sync"
-        ) from error
+        raise OllmError(_MADE_ANEW, "ollm sync") from error
     finally:
         state.close()
+
+
+@contextmanager
+def _mending(git: BareGit, place: SyncPlace) -> Generator[None]:
+    """Forget our own repository if it is damaged: all that is in it is elsewhere, too."""
+    try:
+        yield
+    except NoAnswer:
+        raise
+    except SyncError as error:
+        if git.is_whole():
+            raise
+        _forget(place)
+        raise OllmError(_MADE_ANEW, "ollm sync") from error
 
 
 def _forget(place: SyncPlace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import NamedTuple
 
 from ollm_tui.core import clock
@@ -72,6 +73,8 @@ class Syncing:
             raise
         self._note(report)
         self._remote.git.pack()
+        with suppress(SyncError):  # all was synced; another machine can do it as well
+            self._remote.git.pack_remote()
         return report
 
     def introduce(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,10 +37,16 @@ MOST_FOLDER = 8_000_000
 """The largest folder that is looked into: more than a hundred thousand files."""
 MOST_BLOB = 64_000_000
 """The largest blob that is read or written."""
+MOST_MEMORY = 1_000_000_000
+"""The most that git may take to unpack what is offered: some bytes can unpack to any number."""
+_LIMITED = 'ulimit -f "$1" && { ulimit -v "$2" 2>&-; shift 2; exec "$@"; }'
+"""The size of a file in blocks, and the memory in kilobytes, which not every system can limit."""
 _CHUNK = 64_000_000
 """Bytes of blobs that are asked for at once."""
 _REPACK_FROM = 1000
 """Loose objects and packs from which on they are packed into one."""
+_REPACK_REMOTE_FROM = 6700
+"""Loose objects of a remote in a folder from which on they are packed, as git itself has it."""
 
 # Authentication stays the user's own: keys, agents and helpers of the user's git settings.
 _PASSED_ON = (
@@ -67,6 +74,7 @@ _SETTINGS = (
     *("fetch.fsckObjects=true", "fetch.unpackLimit=1", "fetch.recurseSubmodules=false"),
     *("submodule.recurse=false", "push.recurseSubmodules=no", "push.followTags=false"),
     *("push.gpgSign=false", "commit.gpgSign=false", "receive.denyCurrentBranch=refuse"),
+    *("core.packedGitWindowSize=32m", "core.packedGitLimit=256m"),
     *("core.bigFileThreshold=16m", "pack.threads=1", "advice.pushUpdateRejected=false"),
 )
 _SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -74,8 +82,23 @@ _URL = re.compile(r"(?:https|ssh)://[^\s-]\S*|(?:[\w.-]+@)?[\w.][\w.-]*:(?!//)[^
 _PUSHED = re.compile(r"([ +*=!-])\t[^:\t]*:(\S+)\t(.*)")
 
 
+_GONE = "Could not read from remote repository"
+_NO_ANSWER = (_GONE, "unable to access")
+"""What git says if the other side is not there; in English, since LC_ALL is set."""
+_TOO_MUCH = ("invalid index-pack output", "Out of memory")
+"""What git says if unpacking was ended, as by one of the limits below."""
+_HINTS = {
+    "does not appear to be a git repository": "git init --bare {} makes one",
+    "detected dubious ownership": "if you trust it: git config --global --add safe.directory {}",
+}
+
+
 class SyncError(OllmError):
     """The remote or our own repository of it cannot be used."""
+
+
+class NoAnswer(SyncError):
+    """The remote cannot be reached; our own repository has no part in that."""
 
 
 class TreeEntry(NamedTuple):
@@ -119,12 +142,16 @@ class BareGit:
         allowed = {"GIT_ALLOW_PROTOCOL": "file" if self._is_local else "https:ssh"}
         passed_on = {name: environ[name] for name in _PASSED_ON if name in environ}
         self._environment = {**passed_on, **_SET, **allowed}
-        self._git = ("git", "--no-pager", f"--git-dir={folder}")
-        self._git += tuple(word for each in _SETTINGS for word in ("-c", each))
+        self._settings = tuple(word for each in _SETTINGS for word in ("-c", each))
 
     def prepare(self) -> None:
         """Make the repository, unless it is there. SyncError if git cannot be run."""
+        if shutil.which("git", path=self._environment.get("PATH")) is None:
+            raise NoAnswer("git is not installed", "sync needs it, e.g. apt install git")
         if (self.folder / "HEAD").exists():
+            # Nobody else writes here: what a git that was killed has locked stays locked for ever.
+            for left in (*self.folder.glob("*.lock"), *self.folder.glob("refs/**/*.lock")):
+                left.unlink(missing_ok=True)
             return
         make_directory(self.folder.parent)
         remove_tree(self.folder)
@@ -142,17 +169,17 @@ class BareGit:
         )
         # A hook or setting of a repository in a folder must not count: its own programs run here.
         words += self._served("upload-pack")
-        # A shell, since setting the limit between fork and exec is not safe beside threads.
-        limit = ("sh", "-c", 'ulimit -f "$1" && shift && exec "$@"', "sh")
-        limit += (str(self._most_bytes // 512),)
+        # A shell, since setting limits between fork and exec is not safe beside threads.
+        limits = ("sh", "-c", _LIMITED, "sh")
+        limits += (str(self._most_bytes // 512), str(MOST_MEMORY // 1024))
         refspec = f"+{ON_REMOTE}*:{THEIRS}*"
         if self._is_local and not Path(self._remote).is_dir():
-            raise SyncError(
+            raise NoAnswer(
                 f"there is no folder {visible(self._remote)}",
                 f"is it mounted? git init --bare {shlex.quote(self._remote)} makes a new one",
             )
         try:
-            self._run(*words, "--", self._remote, refspec, before=limit, seconds=TRANSFER_SECONDS)
+            self._run(*words, "--", self._remote, refspec, before=limits, seconds=TRANSFER_SECONDS)
         except SyncError:
             for left in self.folder.glob("objects/pack/tmp_*"):
                 left.unlink(missing_ok=True)
@@ -216,6 +243,10 @@ class BareGit:
         before = ("-p", parent) if parent else ()
         return self._sha("commit-tree", tree, *before, given=b"ollm\n")
 
+    def is_whole(self) -> bool:
+        """Whether everything in our own repository can be read; that takes a while."""
+        return self._code("fsck", "--no-dangling", "--no-progress", seconds=TRANSFER_SECONDS) == 0
+
     def set_ref(self, name: str, commit: str) -> None:
         """Let one of our own refs name a commit."""
         self._run("update-ref", OURS + name, commit)
@@ -236,7 +267,7 @@ class BareGit:
         rows = [_PUSHED.fullmatch(line) for line in said.decode("utf-8", "replace").splitlines()]
         told = {row[2].removeprefix(ON_REMOTE): (row[1], row[3]) for row in rows if row}
         if process.returncode and not any(flag == "!" for flag, _ in told.values()):
-            raise _failure(complaint)
+            raise self._failure(complaint)
         return {
             each.name: told.get(each.name, ("!", "no answer"))[1]
             for each in updates
@@ -257,11 +288,29 @@ class BareGit:
         """Pack everything into one file, without what nobody refers to: if there are many files,
         or at once."""
         objects = self.folder / "objects"
-        # One folder of 256 tells how many there are in all, as git itself guesses it.
-        loose = 256 * sum(1 for _ in objects.glob("17/*"))
-        if at_once or loose + sum(1 for _ in objects.glob("pack/*.pack")) >= _REPACK_FROM:
+        packs = sum(1 for _ in objects.glob("pack/*.pack"))
+        if at_once or _loose_in(objects) + packs >= _REPACK_FROM:
             self._run("repack", "-a", "-d", "-q", seconds=TRANSFER_SECONDS)
             self._run("prune", "--expire=now", seconds=TRANSFER_SECONDS)
+
+    def pack_remote(self) -> None:
+        """Pack the loose files of a remote in a folder, if there are many: no host does it there.
+
+        Only what was just fetched is packed, and nothing is left out: others may be writing. The
+        remote's own settings have no part in it.
+        """
+        objects = Path(self._remote) / "objects"
+        if not self._is_local or _loose_in(objects) < _REPACK_REMOTE_FROM:
+            return
+        lens = self.folder.with_name("remote.git")
+        remove_tree(lens)
+        self._run("init", "--quiet", "--bare", "--template=", folder=lens)
+        there = {"GIT_OBJECT_DIRECTORY": str(objects)}
+        refs = "".join(f"create {THEIRS}{name} {tip}\n" for name, tip in self.refs(THEIRS).items())
+        self._run("update-ref", "--stdin", given=refs.encode(), folder=lens, more=there)
+        words = ("repack", "-d", "-l", "-q")
+        self._run(*words, folder=lens, more=there, seconds=TRANSFER_SECONDS)
+        remove_tree(lens)
 
     def _served(self, program: str) -> tuple[str, ...]:
         """Say how the other side is run where that is here, in a repository of the remote."""
@@ -296,25 +345,34 @@ class BareGit:
         before: Sequence[str] = (),
         seconds: float = ANSWER_SECONDS,
         most: int = MOST_OUTPUT,
+        folder: Path | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> bytes:
-        process = self._start(words, before)
+        process = self._start(words, before, folder, more)
         said, complaint = self._finish(process, given, seconds)
         if process.returncode:
-            raise _failure(complaint)
+            raise self._failure(complaint)
         if len(said) > most:
             raise SyncError("the remote has too many branches", "is it the right one?")
         return said
 
-    def _code(self, *words: str) -> int:
+    def _code(self, *words: str, seconds: float = ANSWER_SECONDS) -> int:
         process = self._start(words)
-        self._finish(process, None, ANSWER_SECONDS)
+        self._finish(process, None, seconds)
         return process.returncode
 
-    def _start(self, words: Sequence[str], before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    def _start(
+        self,
+        words: Sequence[str],
+        before: Sequence[str] = (),
+        folder: Path | None = None,
+        more: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        git = ("git", "--no-pager", f"--git-dir={folder or self.folder}", *self._settings)
         try:
             return subprocess.Popen(
-                (*before, *self._git, *words),
-                env=self._environment,
+                (*before, *git, *words),
+                env=self._environment | (more or {}),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -336,6 +394,23 @@ class BareGit:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
 
+    def _failure(self, complaint: bytes) -> SyncError:
+        text = complaint.decode("utf-8", "replace").strip()
+        told = _blame(text)
+        kind = NoAnswer if any(each in text for each in _NO_ANSWER) else SyncError
+        known = (hint for words, hint in _HINTS.items() if words in told)
+        hint = next(known, "try: git ls-remote {}" if kind is NoAnswer else "ollm sync status")
+        words = told.removeprefix("fatal: ").removeprefix("error: ")
+        if any(each in told for each in _TOO_MUCH):
+            words = "what the remote offers is too large or damaged"
+            hint = "sync.maxMegabytes limits each download"
+        return kind(visible(words)[:200], hint.format(visible(self._remote)))
+
+
+def _loose_in(objects: Path) -> int:
+    """Guess how many loose objects there are from one folder of 256, as git itself does."""
+    return 256 * sum(1 for _ in objects.glob("17/*"))
+
 
 def _blob_size(line: str) -> int | None:
     words = line.split(" ")
@@ -344,8 +419,11 @@ def _blob_size(line: str) -> int | None:
     return int(words[2])
 
 
-def _failure(complaint: bytes) -> SyncError:
-    lines = complaint.decode("utf-8", "replace").strip().splitlines()
-    told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    told = told or (lines[-1] if lines else "git failed")
-    return SyncError(visible(told.partition(": ")[2] or told)[:200], "ollm sync status")
+def _blame(text: str) -> str:
+    """Return the line that says best what is wrong."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    blamed = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
+    # Before this one, ssh or the server has said why.
+    if blamed and _GONE in blamed[0]:
+        blamed = lines
+    return blamed[0] if blamed else "git failed"

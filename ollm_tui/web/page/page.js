@@ -7,6 +7,7 @@ import { WebLinksAddon } from "./xterm/addon-web-links.mjs";
 const ENDED = 4000, TAKEN = 4001, REFUSED = 4002;
 const TOLD_AFTER_BYTES = 65536;
 const LONGEST_PIECE = 32768;
+const ROWS_A_NOTCH = 2;
 const KEYS = {
   "Escape": "\x1b", "Tab": "\t", "Up": "\x1b[A", "Down": "\x1b[B",
   "PageUp": "\x1b[5~", "PageDown": "\x1b[6~", "Ctrl+P": "\x10", "Ctrl+N": "\x0e", "Ctrl+T": "\x14",
@@ -173,9 +174,31 @@ function openLink(address) {
   if (/^https?:\/\//i.test(address)) window.open(address, "_blank", "noopener,noreferrer");
 }
 
+// A finger scrolls as the wheel of a mouse does: xterm.js itself has nothing to scroll here.
+const screen = document.querySelector("#terminal");
+let finger = null;
+
+function touch(event) {
+  finger = event.touches.length === 1 ? event.touches[0].clientY : null;
+}
+
+function drag(event) {
+  if (finger === null) return;
+  event.preventDefault();
+  const box = screen.getBoundingClientRect(), row = box.height / terminal.rows;
+  const { clientX, clientY } = event.touches[0];
+  const notches = Math.trunc((clientY - finger) / row / ROWS_A_NOTCH);
+  if (!notches) return;
+  finger += notches * row * ROWS_A_NOTCH;
+  const at = (part, whole, cells) => Math.min(cells, Math.max(1, Math.ceil(part / whole * cells)));
+  const column = at(clientX - box.left, box.width, terminal.cols);
+  const line = at(clientY - box.top, box.height, terminal.rows);
+  type(`\x1b[<${notches > 0 ? 64 : 65};${column};${line}M`.repeat(Math.abs(notches)));
+}
+
 // Beginning
 
-terminal.open(document.querySelector("#terminal"));
+terminal.open(screen);
 fit.fit();
 terminal.attachCustomKeyEventHandler(takesKey);
 terminal.onData(type);
@@ -186,7 +209,9 @@ terminal.onBinary(data => {
 terminal.onResize(({ cols, rows }) => order({ size: [cols, rows] }));
 terminal.parser.registerOscHandler(52, copyForProgram);
 document.addEventListener("paste", paste, { capture: true });
-new ResizeObserver(() => fit.fit()).observe(document.querySelector("#terminal"));
+new ResizeObserver(() => fit.fit()).observe(screen);
+screen.addEventListener("touchstart", touch, { passive: true });
+screen.addEventListener("touchmove", drag, { passive: false });
 window.addEventListener("focus", () => terminal.focus());
 window.addEventListener("online", connect);
 document.addEventListener("visibilitychange", () => { if (waits && !socket) connect(); });

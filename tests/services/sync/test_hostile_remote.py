@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -125,8 +126,9 @@ def test_a_pack_that_is_too_large_is_not_taken_and_leaves_nothing(
     folder = tmp_path / "small.git"
     little = BareGit(folder, str(remote), os.environ, most_bytes=1_000_000)
     little.prepare()
-    with pytest.raises(SyncError):
+    with pytest.raises(SyncError, match="too large") as caught:
         little.fetch()
+    assert "sync.maxMegabytes" in (caught.value.hint or "")
     assert not list(folder.glob("objects/pack/tmp_*"))
 
 
@@ -177,3 +179,43 @@ def test_a_stranger_cannot_delete_and_cannot_move_what_was_said(
 def test_addresses_that_could_run_a_program_are_refused(address: str) -> None:
     with pytest.raises(SyncError):
         remote_address(address)
+
+
+def test_what_unpacks_to_more_than_the_memory_allows_ends_git_and_nothing_else(
+    desk: Place, remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.syncing().once()
+    # Few bytes that git, unlike those of a file, unpacks as a whole before it can look at them.
+    head = f"tree {git(remote, 'mktree')}\nauthor o <o> 1 +0000\ncommitter o <o> 1 +0000\n\n"
+    bomb = head.encode() + b"a" * 80_000_000
+    commit = git(remote, "hash-object", "-t", "commit", "-w", "--stdin", given=bomb)
+    git(remote, "update-ref", f"refs/heads/ollm/{STRANGER}/2026-11", commit)
+    monkeypatch.setattr(bare_git, "MOST_MEMORY", 80_000_000)
+    with pytest.raises(SyncError, match="too large"):
+        desk.syncing().once()
+    git(remote, "update-ref", "-d", f"refs/heads/ollm/{STRANGER}/2026-11")
+    desk.store.say(A, "more")
+    assert desk.syncing().once().sent == {A}
+
+
+def test_a_remote_whose_objects_are_to_be_fetched_elsewhere_runs_no_program(
+    desk: Place, remote: Path, tmp_path: Path
+) -> None:
+    desk.syncing().once()
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    for name, value in (
+        *(("core.repositoryFormatVersion", "1"), ("extensions.partialClone", "elsewhere")),
+        *(("remote.elsewhere.promisor", "true"), ("remote.elsewhere.url", str(remote))),
+        *(("remote.elsewhere.uploadPack", str(program)), ("gc.recentObjectsHook", str(program))),
+    ):
+        git(remote, "config", name, value)
+    (remote / "refs" / "heads" / "missing").write_text("2" * 40 + "\n")
+    desk.store.say(A, "more")
+    with suppress(SyncError):
+        desk.syncing().once()
+    offer(remote, f"{STRANGER}/2026-11", f"100644 blob {'1' * 40}\tmissing\n")
+    with suppress(SyncError):
+        desk.syncing().once()
+    assert not ran.exists()

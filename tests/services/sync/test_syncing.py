@@ -10,6 +10,7 @@ import pytest
 
 from ollm_tui.services.sync.receiving import SEGMENTS_AT_ONCE
 from ollm_tui.services.sync.remote_key import RemoteKey
+from ollm_tui.storage.sync import bare_git
 from ollm_tui.storage.sync.bare_git import SyncError
 from tests.folders import everything_in
 from tests.services.sync.a_store import Place
@@ -392,3 +393,42 @@ def test_a_remote_that_forbids_forgetting_is_told_of_and_the_rest_is_synced(
     assert laptop.syncing().once().deleted == {A}
     assert texts(laptop, B) == {"more"}
     assert desk.syncing().once().problems == []
+
+
+def test_what_a_git_that_was_killed_had_locked_holds_up_nothing(places: list[Place]) -> None:
+    desk, laptop = places[:2]
+    desk.store.say(A, "one")
+    for place in (desk, laptop):
+        place.syncing().once()
+    theirs = next(laptop.git.folder.glob(f"refs/theirs/{desk.store.machine.id}/*"))
+    for locked in (theirs, laptop.git.folder / "packed-refs", laptop.git.folder / "HEAD"):
+        locked.with_name(f"{locked.name}.lock").touch()
+    desk.store.say(A, "two")
+    for place in (desk, laptop):
+        assert place.syncing().once().problems == []
+    assert laptop.store.facts == desk.store.facts
+
+
+def test_a_remote_in_a_folder_is_packed_and_loses_nothing(
+    places: list[Place], remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, laptop = places[:2]
+    desk.store.say(A, "one")
+    for place in (desk, laptop):
+        place.syncing().once()
+    # A branch that is not of ours, in the same repository.
+    git = ["git", "-C", str(remote), "-c", "user.name=x", "-c", "user.email=x@x"]
+    tree = subprocess.run([*git, "mktree"], input=b"", capture_output=True, check=True).stdout
+    words = [*git, "commit-tree", tree.decode().strip(), "-m", "x"]
+    commit = subprocess.run(words, capture_output=True, check=True).stdout.decode().strip()
+    subprocess.run([*git, "update-ref", "refs/heads/other", commit], check=True)
+    loose = len(list(remote.glob("objects/??/*")))
+    monkeypatch.setattr(bare_git, "_REPACK_REMOTE_FROM", 0)
+    assert desk.syncing().once().problems == []
+    assert list(remote.glob("objects/pack/*.pack"))
+    assert len(list(remote.glob("objects/??/*"))) < loose
+    subprocess.run([*git, "fsck", "--strict"], check=True)
+    laptop.store.say(A, "two")
+    for place in (laptop, desk):
+        assert place.syncing().once().problems == []
+    assert laptop.store.facts == desk.store.facts

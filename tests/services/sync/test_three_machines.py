@@ -9,7 +9,10 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +26,12 @@ from ollm_tui.core.session.message import new_id
 from ollm_tui.core.session.record import Compressed
 from ollm_tui.core.session.session import new_session_id, next_number
 from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.services.sessions.saved_lines import SavedLines
 from ollm_tui.services.snapshots.closed_sessions import present
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.services.sync.remote import Remote
 from ollm_tui.services.sync.remote_key import RemoteKey
+from ollm_tui.services.sync.saved_searches import LINES
 from ollm_tui.services.sync.session_records import SessionRecords
 from ollm_tui.services.sync.syncing import Syncing
 from ollm_tui.storage.sessions.session_writer import SessionWriter
@@ -34,24 +40,43 @@ from ollm_tui.storage.sync.bare_git import BareGit, SyncError, Update
 from ollm_tui.storage.sync.deletions import Deletions
 from ollm_tui.storage.sync.sync_state import SyncState
 from tests.cases import some
-from tests.conftest import LONG
+from tests.conftest import LONG, REPOSITORY
 from tests.folders import quick_folder
 from tests.services.sync.several_machines import OneMachine, content
 from tests.snapshot_samples import checkpoint, compression
 
+CUT_LINE = REPOSITORY / "tests" / "stand_ins" / "cut_line.py"
 SECRET = "zebrafish"
 """A word that everything said has, and that the remote must not show."""
 STEPS = 24
 MOST_BYTES = 50_000_000
+FAILURES = ("sync", "kill", "away", "race", "vanish", "cut")
+"""Ways to sync, all but the first of which go wrong."""
+KINDS = (
+    *("begin", "say", "say", "branch", "edit", "rename", "pin", "snapshot", "label", "search"),
+    *("compress", "delete", "trash", "open", "sync", "sync", *FAILURES),
+)
+"""What a machine may do."""
 
 
 class SyncedMachine(OneMachine):
     """A machine that syncs through git, in this process or in one that is killed."""
 
-    def __init__(self, root: Path, remote: Path, key: RemoteKey) -> None:
+    def __init__(
+        self, root: Path, remote: Path, key: RemoteKey, behind: timedelta = timedelta()
+    ) -> None:
         super().__init__(root)
         self._root, self._remote, self._key = root / "sync", remote, key
+        self._behind = behind
         self._root.mkdir()
+
+    @contextmanager
+    def by_its_clock(self) -> Generator[None]:
+        """Let this machine tell the time, which may be behind that of the others."""
+        now = clock.now
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(clock, "now", lambda: clock.iso(clock.parse(now()) - self._behind))
+            yield
 
     def sync(self) -> list[str]:
         """Sync once; returns what went wrong."""
@@ -94,6 +119,45 @@ class SyncedMachine(OneMachine):
             patch.setattr(BareGit, "push", too_late)
             self.sync()
 
+    def sync_while_open(self, session_id: str) -> None:
+        """Sync while another program has a session open."""
+        writer, _ = self.library.store.open(session_id)
+        try:
+            self.sync()
+        finally:
+            writer.close()
+
+    def sync_until_cut_off(self, sent: int, received: int) -> None:
+        """Sync with a remote that is gone after so many bytes in each direction."""
+        served = BareGit._served
+
+        def cut(git: BareGit, program: str) -> tuple[str, ...]:
+            (whole,) = served(git, program)
+            option, _, command = whole.partition("=")
+            line = f"{sys.executable} {CUT_LINE} {sent} {received} {command}"
+            return (f"{option}={line}",)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(BareGit, "_served", cut)
+            with suppress(SyncError):
+                self.sync()
+
+    def sync_until_it_vanishes(self, step: int, hidden: Path) -> None:
+        """Sync with a remote that is there no more at one of the steps."""
+        count, start = itertools.count(), BareGit._start
+
+        def started(*args: Any, **named: Any) -> Any:
+            if next(count) == step:
+                self._remote.rename(hidden)
+            return start(*args, **named)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(BareGit, "_start", started)
+            with suppress(SyncError):
+                self.sync()
+        if hidden.exists():
+            hidden.rename(self._remote)
+
 
 STEPS_TO_DIE_AT = (
     *((BareGit, name) for name in ("fetch", "push", "set_ref", "write_blob", "write_commit")),
@@ -131,7 +195,10 @@ class Life:
         self.remote = folder / "remote.git"
         self.new_remote()
         key = RemoteKey.new()
-        self.machines = [SyncedMachine(folder / name, self.remote, key) for name in "abc"]
+        self.machines = [
+            SyncedMachine(folder / name, self.remote, key, timedelta(minutes=minutes))
+            for minutes, name in enumerate("abc")
+        ]
         self.said: dict[str, set[str]] = {}
         self.snapshots: dict[str, set[str]] = {}
         self.compressions: dict[str, int] = {}
@@ -144,53 +211,97 @@ class Life:
     def step(self, number: int) -> None:
         """Let one machine do something."""
         here = self.chance.choice(self.machines)
-        kinds = ("begin", "say", "say", "branch", "rename", "snapshot", "sync", "sync", "kill")
-        kind = self.chance.choice((*kinds, "away", "delete", "compress", "race"))
+        with here.by_its_clock():
+            self._step(here, number)
+
+    def _step(self, here: SyncedMachine, number: int) -> None:
+        kind = self.chance.choice(KINDS)
         known = [key for key in here.library.store.directory.fingerprints() if key in self.said]
         if kind == "begin" or not self.said:
             session_id = new_session_id()
             here.begin(session_id)
             here.say(f"{SECRET}-first-{number}", session_id=session_id)
             self.said[session_id] = {f"{SECRET}-first-{number}"}
-        elif kind in ("sync", "kill", "away", "race"):
+        elif kind in FAILURES:
             self._sync(here, kind)
+        elif kind == "search":
+            self._search(here, number)
         elif known:
             self.work(here, kind, self.chance.choice(known), number)
 
     def _sync(self, here: SyncedMachine, kind: str) -> None:
-        if kind == "kill":
-            here.sync_and_be_killed(self.chance.randrange(60))
-            return
-        if kind == "race":
-            here.lose_a_race()
-            return
-        if kind == "away":
-            hidden = self.remote.rename(self.remote.with_name("hidden"))
-            with pytest.raises(SyncError):
+        away = self.remote.with_name("hidden")
+        match kind:
+            case "kill":
+                here.sync_and_be_killed(self.chance.randrange(60))
+            case "race":
+                here.lose_a_race()
+            case "away":
+                self.remote.rename(away)
+                with pytest.raises(SyncError):
+                    here.sync()
+                away.rename(self.remote)
+            case "vanish":
+                here.sync_until_it_vanishes(self.chance.randrange(30), away)
+            case "cut":
+                here.sync_until_cut_off(*(self.chance.randrange(1, 6000) for _ in "io"))
+            case _:
                 here.sync()
-            hidden.rename(self.remote)
-            return
-        here.sync()
+
+    def _search(self, here: SyncedMachine, number: int) -> None:
+        """Keep a search, or forget one that is kept."""
+        lines = saved_searches(here)
+        if (kept := lines.all()) and self.chance.random() < 0.3:
+            lines.forget(self.chance.choice(kept))
+        else:
+            lines.keep(f"{SECRET} {number}")
 
     def work(self, here: SyncedMachine, kind: str, session_id: str, number: int) -> None:
-        key = f"{SECRET}-{number}"
         """Let a machine do something in a session."""
-        if kind == "rename":
-            here.library.change(session_id, title=f"{SECRET} {number}")
-        elif kind == "snapshot":
-            taken = present(here.state(session_id), name=SECRET)
-            snapshots_beside(here.library.store).write(taken)
-            self.snapshots.setdefault(session_id, set()).add(taken.id)
-        elif kind == "compress":
-            here.library.record(session_id, lambda state: [compressing(state)])
-            self.compressions[session_id] = self.compressions.get(session_id, 0) + 1
-        elif kind == "delete":
-            here.library.delete(session_id)
-            self.deleted.add(session_id)
-        else:
-            first = next(iter(here.state(session_id).messages())).id
-            here.say(key, session_id=session_id, after=first if kind == "branch" else None)
-            self.said[session_id].add(key)
+        library, state = here.library, here.state(session_id)
+        match kind:
+            case "rename":
+                library.change(session_id, title=f"{SECRET} {number}")
+            case "pin":
+                library.change(session_id, pinned=not state.header.pinned)
+            case "snapshot":
+                taken = present(state, name=SECRET)
+                snapshots_beside(library.store).write(taken)
+                self.snapshots.setdefault(session_id, set()).add(taken.id)
+            case "label":
+                shelf = SnapshotLibrary.beside(library.store)
+                for each in shelf.list(session_id)[:1]:
+                    shelf.rename(session_id, each.id, f"{SECRET} {number}")
+                    shelf.pin(session_id, each.id, not each.pinned)
+            case "compress":
+                library.record(session_id, lambda now: [compressing(now)])
+                self.compressions[session_id] = self.compressions.get(session_id, 0) + 1
+            case "delete":
+                library.delete(session_id)
+                self.deleted.add(session_id)
+            case "trash":
+                library.discard(session_id, "the oldest")
+            case "open":
+                here.sync_while_open(session_id)
+            case _:
+                self._say(here, kind, session_id, f"{SECRET}-{number}")
+
+    def _say(self, here: SyncedMachine, kind: str, session_id: str, key: str) -> None:
+        """Say something at the end, after any message, or in the place of one."""
+        messages = list(here.state(session_id).messages())
+        after: str | None = None
+        if kind == "branch":
+            after = self.chance.choice(messages).id
+        elif kind == "edit":
+            after = self.chance.choice(messages).parent_id
+        here.say(key, session_id=session_id, after=after)
+        self.said[session_id].add(key)
+
+    def restore_all(self) -> None:
+        """Take everything out of the trash of each machine, to look at it."""
+        for machine in self.machines:
+            for note in machine.library.trashed():
+                machine.library.restore(note.session_id)
 
     def check(self) -> None:
         """Everything said is everywhere and can be read; what was deleted is nowhere."""
@@ -211,9 +322,20 @@ class Life:
             for loaded in states:
                 made = {(each.number, each.at) for each in compressions(loaded.state)}
                 assert len(made) == self.compressions.get(session_id, 0)
-            for machine in self.machines:
-                listed = snapshots_beside(machine.library.store).summaries(session_id)
-                assert {each.id for each in listed} == self.snapshots.get(session_id, set())
+            shelves = [SnapshotLibrary.beside(each.library.store) for each in self.machines]
+            listed = [
+                {(each.id, each.name, each.pinned) for each in shelf.list(session_id)}
+                for shelf in shelves
+            ]
+            assert listed[0] == listed[1] == listed[2]
+            assert {each[0] for each in listed[0]} == self.snapshots.get(session_id, set())
+        kept = [set(saved_searches(machine).all()) for machine in self.machines]
+        assert kept[0] == kept[1] == kept[2]
+
+
+def saved_searches(machine: SyncedMachine) -> SavedLines:
+    """The searches that a machine keeps."""
+    return SavedLines(machine.library.memory / LINES)
 
 
 def compressing(state: SessionState) -> Compressed:
@@ -294,6 +416,7 @@ def test_three_machines_come_to_the_same_whatever_happens(
     life = Life(scratch, seed)
     for number in range(STEPS):
         life.step(number)
+    life.restore_all()
     for _ in range(2):
         for machine in life.machines:
             machine.sync()
