@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +18,8 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy
+from ollm_tui.extension_api import Extension, ExtensionTool
+from ollm_tui.services.extensions.extension_host import GROUP, ExtensionHost
 from ollm_tui.services.mcp.mcp_servers import McpServers
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.safety.project_trust import Trust
@@ -78,7 +81,7 @@ async def test_servers_and_tools_are_listed_with_cost_and_switched(
         await until(pilot, lambda: isinstance(app.screen, McpScreen))
         await until(pilot, lambda: "tests.add" in lines(app))
         assert lines(app)["server:tests"] == ("●", "ready")
-        assert lines(app)["server:broken"] == ("○", "failed")
+        assert lines(app)["server:broken"] == ("!", "failed")
         assert lines(app)["tests.add"][0] == "✓" and "≈" in lines(app)["tests.add"][1]
         heading = str(app.screen.query_one("#heading", Static).content)
         assert "tools offered, ≈" in heading
@@ -95,6 +98,28 @@ async def test_servers_and_tools_are_listed_with_cost_and_switched(
         await pilot.press("escape")
         await pilot.pause()
         assert not isinstance(app.screen, McpScreen)
+
+
+class Dice(Extension):
+    """Has a tool."""
+
+    name = "dice"
+    tools = (ExtensionTool("roll_dice", "Rolls a die.", lambda _: "4", policy="none"),)
+
+
+async def test_tools_of_an_extension_stand_below_its_name(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    async with with_servers(open_app, tmp_path) as (app, pilot):
+        point = EntryPoint("dice", f"{__name__}:Dice", GROUP)
+        app.workspace.additions.extensions = ExtensionHost({}, points=[point])
+        prompt(app).put("/mcp")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, McpScreen))
+        await until(pilot, lambda: "roll_dice" in lines(app))
+        shown = [choice.text for choice in app.screen.query_one(ChoiceList)._choices]  # pyright: ignore[reportPrivateUsage] what is drawn
+        assert shown[:3] == ["Extension dice", "roll_dice", "Built-in tools"]
+        assert "roll_dice" not in shown[3:]
 
 
 async def test_a_resource_is_attached_by_its_name(open_app: OpenApp, tmp_path: Path) -> None:
