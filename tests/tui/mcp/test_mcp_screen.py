@@ -31,7 +31,7 @@ from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.mcp.screen import McpScreen
 from tests.conftest import REPOSITORY
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, settled
+from tests.tui.seen import chat, prompt, settled, state
 from tests.tui.tool_desk import FakePolicy, editor, reader
 
 ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]]
@@ -133,6 +133,21 @@ async def test_a_resource_is_attached_by_its_name(open_app: OpenApp, tmp_path: P
         question = app.conversation.state.branch()[0]
         (attached,) = (part for part in question.parts if isinstance(part, Attachment))
         assert (attached.name, attached.content) == ("tests:notes://today", "water the plants")
+
+
+async def test_a_prompt_of_a_server_is_a_command_whatever_its_letters(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    working = McpServer(command=sys.executable, args=tuple(ARGUMENTS), env=PATH)
+    async with with_servers(open_app, tmp_path, GitHub=working) as (app, pilot):
+        await app.workspace.additions.ready()
+        prompt(app).put("/GitHub:review the big file.py")
+        await pilot.press("enter")
+        words = "Please review the big file.py with care."
+        await until(pilot, lambda: prompt(app).text == words)
+        prompt(app).put("/github:review")
+        await pilot.press("enter")
+        await until(pilot, lambda: "needs file" in state(app))
 
 
 async def test_servers_of_a_project_ask_and_run_after_a_yes(
