@@ -23,9 +23,9 @@ last two ask the user first."""
 
 @dataclass(frozen=True)
 class ExtensionTool:
-    """A tool for the model. `run` gets the arguments as the model wrote them, unchecked, and returns
-    the text for the model; where they are wrong, it returns that. Raising switches the extension
-    off."""
+    """A tool for the model. `run` gets the arguments as the model wrote them, unchecked, and
+    returns the text for the model; where they are wrong, it returns that. Raising switches the
+    extension off."""
 
     name: str
     description: str

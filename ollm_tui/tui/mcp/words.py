@@ -29,6 +29,8 @@ KEYS = (
 TRUST = "This folder wants to start MCP servers, which are programs on your machine. Start them?"
 STARTED = "MCP servers of this folder started · /mcp"
 NOT_STARTED = "Not started · asks again when .mcp.json changes"
+NOTE = "MCP server {} · /mcp"
+FAILED = "{} failed: {}"
 
 # Said in commands
 

@@ -11,6 +11,8 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import cast
 
+import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -28,10 +30,11 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.trust import ask
 from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.mcp import server_notes
 from ollm_tui.tui.mcp.screen import McpScreen
 from tests.conftest import REPOSITORY
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, settled, state
+from tests.tui.seen import chat, prompt, send, settled, state, stream
 from tests.tui.tool_desk import FakePolicy, editor, reader
 
 ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]]
@@ -167,6 +170,27 @@ async def test_servers_of_a_project_ask_and_run_after_a_yes(
         await pilot.press("enter")
         await until(pilot, lambda: bool(mcp.ready))
         assert not bar.display
+
+
+async def test_a_message_is_answered_though_a_server_is_silent_or_fails(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_notes, "PATIENCE_SECONDS", 0.01)
+    silent = McpServer(command=sys.executable, args=("-c", "input()\ninput()"))
+    silent = replace(silent, timeout_seconds=3600)
+    broken = McpServer(command="/nowhere/server")
+    async with with_servers(open_app, tmp_path, silent=silent, broken=broken) as (app, pilot):
+        ask(chat(app).chat)
+        await settled(app, pilot)
+        await send(app, pilot, "hello")
+        for words in (
+            "fine",
+            "MCP server broken failed: program not found: /nowhere/server · /mcp",
+            "MCP server silent is still starting · /mcp",
+        ):
+            await until(pilot, lambda words=words: words in " ".join(stream(app)))
+        assert app.workspace.additions.mcp
+        await app.workspace.additions.mcp.close()
 
 
 async def test_with_a_model_that_has_no_tools_each_tool_says_so(
