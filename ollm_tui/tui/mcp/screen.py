@@ -29,6 +29,7 @@ from ollm_tui.tui.mcp.words import (
     STATES,
     TITLE,
     of_extension,
+    over_the_limit,
 )
 
 if TYPE_CHECKING:
@@ -167,10 +168,19 @@ class McpScreen(Screen[None]):
         is_offered = name in self._conversation.tools.offered
         note = f"≈{short_count(self._cost(name))}" if name in self._tools else ""
         if not is_offered:
-            can_use_it = NO_ROOM if self._conversation.tools.can_use_tools else NO_TOOLS
-            why = can_use_it if name in self._tools else NOT_OFFERED
-            note = f"{OFF if self._additions.selection.is_off(name) else why} · {note}"
+            note = f"{self._why_not(name)} · {note}"
         return Choice(name, visible(name), note, "✓" if is_offered else "○", indent=INDENT)
+
+    def _why_not(self, name: str) -> str:
+        """Why the model is not told about a tool."""
+        tools, selection = self._conversation.tools, self._additions.selection
+        if selection.is_off(name):
+            return OFF
+        if name not in self._tools:
+            return NOT_OFFERED
+        if not tools.can_use_tools:
+            return NO_TOOLS
+        return NO_ROOM if len(tools.offered) < selection.most else over_the_limit(selection.most)
 
     def _cost(self, name: str) -> int:
         return self._conversation.tools.cost(self._tools[name])

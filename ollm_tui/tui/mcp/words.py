@@ -40,3 +40,8 @@ MCP_USAGE = "/mcp on, off or again SERVER"
 def of_extension(name: str) -> str:
     """Return the heading over the tools of an extension."""
     return f"Extension {visible(name)}"
+
+
+def over_the_limit(most: int) -> str:
+    """Say that enough other tools are offered."""
+    return f"over the limit of {most}"

@@ -138,6 +138,19 @@ async def test_a_resource_is_attached_by_its_name(open_app: OpenApp, tmp_path: P
         assert (attached.name, attached.content) == ("tests:notes://today", "water the plants")
 
 
+async def test_a_tool_too_many_says_so_and_is_offered_by_hand(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    working = McpServer(command=sys.executable, args=tuple(ARGUMENTS), env=PATH)
+    async with with_servers(open_app, tmp_path, tests=working) as (app, pilot):
+        app.workspace.additions.selection.most = 3
+        await opened_with_tools(app, pilot)
+        assert lines(app)["tests.variables"][1].startswith("over the limit of 3 · ≈")
+        await pilot.press("down", "down", "down", "space")
+        await until(pilot, lambda: lines(app)["tests.variables"][0] == "✓")
+        assert len(chat(app).chat.conversation.tools.offered) == 3
+
+
 async def test_a_prompt_of_a_server_is_a_command_whatever_its_letters(
     open_app: OpenApp, tmp_path: Path
 ) -> None:
