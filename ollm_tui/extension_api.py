@@ -23,8 +23,9 @@ last two ask the user first."""
 
 @dataclass(frozen=True)
 class ExtensionTool:
-    """A tool for the model. `run` gets the arguments and returns the text for the model; what it
-    raises is told to the model as an error."""
+    """A tool for the model. `run` gets the arguments as the model wrote them, unchecked, and
+    returns the text for the model; where they are wrong, it returns that. Raising switches the
+    extension off."""
 
     name: str
     description: str
@@ -108,7 +109,7 @@ class Extension:
     themes: Sequence[ExtensionTheme] = ()
 
     def on_event(self, event: dict[str, Any]) -> None:
-        """Hear what happens; `event["event"]` names it. docs/extending.md lists all of them."""
+        """Hear what happens; `event["event"]` names it. docs/events.md lists all of them."""
 
     def check_output(self, tool: str, output: str) -> str:
         """Return what the model gets of a tool's output, from which secrets are gone already;

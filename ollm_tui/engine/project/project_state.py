@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ LOGS = ".steroids/logs"
 MOST_LOGS = 2
 LAST_LINES = 20
 TAIL_BYTES = 20_000
+_FAILED = re.compile(r"\[(?:exit [1-9]|timeout\b)")
 
 
 def active_tasks(tasks: ProjectTasks) -> list[str]:
@@ -34,20 +36,30 @@ def active_tasks(tasks: ProjectTasks) -> list[str]:
 
 
 def recent_errors(root: Path, state: SessionState) -> list[str]:
-    """The ends of the last failed calls of a session, and of the latest logs of a runner."""
+    """The ends of what failed last in a session, and of the latest logs of a runner."""
     lines: list[str] = []
-    for result in list(_failures(state))[-MOST_FAILURES:]:
-        lines += [f"{result.name} failed:", *result.content.strip().split("\n")[-LAST_LINES:], ""]
+    failures = sorted((*_failed_calls(state), *_failed_commands(state)))
+    for _, name, text in failures[-MOST_FAILURES:]:
+        lines += [f"{name} failed:", *text.strip().split("\n")[-LAST_LINES:], ""]
     for path in _latest_logs(root):
         lines += [f"{path.relative_to(root)}:", *_tail(path), ""]
     return lines
 
 
-def _failures(state: SessionState) -> Iterator[ToolResultPart]:
+def _failed_calls(state: SessionState) -> Iterator[tuple[str, str, str]]:
+    """Time, name and output of each call of the model that failed."""
     for message in state.branch():
         for part in message.parts:
             if isinstance(part, ToolResultPart) and part.is_error and not part.trusted:
-                yield part
+                yield message.timestamp, part.name, part.content
+
+
+def _failed_commands(state: SessionState) -> Iterator[tuple[str, str, str]]:
+    """The same of each command that the user ran; its last line says how it ended."""
+    for call in state.tool_calls:
+        text = call.result.llm_content
+        if call.is_command and _FAILED.match(text.rstrip("\n").rpartition("\n")[2]):
+            yield call.timestamp, clean(call.command), text
 
 
 def _latest_logs(root: Path) -> list[Path]:

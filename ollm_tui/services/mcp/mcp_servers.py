@@ -13,6 +13,9 @@ from ollm_tui.services.safety.project_trust import Trust, Verdict
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import McpServer
 
+AGAIN_SECONDS = 1.0
+"""How long is waited for servers that were lost and are tried again."""
+
 
 class McpServers:
     """Starts servers, and knows what they offer. The settings win over a project's entries."""
@@ -29,6 +32,10 @@ class McpServers:
     ) -> None:
         self.changed = Topic[None]()
         """Tells that a server has another state, or other tools."""
+        self.told = Topic[str]()
+        """What the user should know, one line each."""
+        self.patience_seconds: float | None = None
+        """How long is waited for servers that start; None waits for all of them."""
         self._environment = environment
         self._variables = variables
         self._folder = folder
@@ -36,6 +43,10 @@ class McpServers:
         self._redact = redact
         self._servers: dict[str, ServerConnection] = {}
         self._starting: asyncio.Task[None] | None = None
+        self._started_at = 0.0
+        self._trying: set[asyncio.Task[None]] = set()
+        self._failures: dict[str, str] = {}
+        """Why servers failed, as it was told last."""
         for name, entry in entries.items():
             self._add(name, entry, is_projects=False)
 
@@ -61,18 +72,42 @@ class McpServers:
         for; once."""
         if self._starting is None:
             self._starting = asyncio.create_task(self._start_all(), name="mcp servers")
+            self._started_at = asyncio.get_running_loop().time()
 
     async def until_started(self) -> None:
-        """Wait until every server is ready or has failed."""
+        """Wait until every server is ready or has failed, or patience is at its end; what was lost
+        is tried again."""
         self.start()
         assert self._starting is not None
-        # Shielded: one who stops waiting must not keep the servers from others.
-        await asyncio.shield(self._starting)
+        waits = not self.has_started
+        # Not `wait_for`: one who stops waiting must not keep the servers from others.
+        await asyncio.wait({self._starting}, timeout=self._patience_left)
+        if waits and not self._starting.done():
+            for each in self.all:
+                if each.state == "starting":
+                    self.told.publish(f"{each.name} is still starting")
+        await self._try_again()
 
     @property
     def has_started(self) -> bool:
         """Whether waiting for the servers takes no time."""
-        return self._starting is not None and self._starting.done()
+        return self._starting is not None and (self._starting.done() or self._patience_left == 0)
+
+    @property
+    def _patience_left(self) -> float | None:
+        if self.patience_seconds is None:
+            return None
+        passed = asyncio.get_running_loop().time() - self._started_at
+        return max(0.0, self.patience_seconds - passed)
+
+    async def _try_again(self) -> None:
+        """Start again what was lost; what takes long is there in a later turn."""
+        lost = {asyncio.create_task(each.start()) for each in self.all if each.is_lost}
+        self._trying |= lost
+        for each in lost:
+            each.add_done_callback(self._trying.discard)
+        if lost:
+            await asyncio.wait(lost, timeout=AGAIN_SECONDS)
 
     async def projects(self) -> ProjectServers | None:
         """The servers the project asks for, as its file is now; None if there are none."""
@@ -100,6 +135,8 @@ class McpServers:
         if self._starting and not self._starting.done():
             self._starting.cancel()
             await asyncio.wait({self._starting})
+        for task in tuple(self._trying):
+            task.cancel()
         await asyncio.gather(*(server.stop() for server in self.all))
 
     async def _start_all(self) -> None:
@@ -118,8 +155,17 @@ class McpServers:
             self._environment,
             self._variables,
             self._folder,
-            lambda: self.changed.publish(None),
+            lambda: self._tell(name),
             redact=self._redact,
             is_projects=is_projects,
         )
         return server
+
+    def _tell(self, name: str) -> None:
+        """Tell that a server is in another state; why it failed is told in words, once."""
+        server = self._servers[name]
+        if server.state == "failed" and self._failures.get(name) != server.problem:
+            self.told.publish(f"{name} failed: {server.problem}")
+        if server.state in ("failed", "ready"):
+            self._failures[name] = server.problem
+        self.changed.publish(None)

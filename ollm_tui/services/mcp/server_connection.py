@@ -67,6 +67,7 @@ class ServerConnection:
         self.problem = ""
         """Why it cannot be used, in one line."""
         self.offer = Offer()
+        self._was_ready = False
         self._environment = environment
         self._variables = variables
         self._folder = folder
@@ -76,6 +77,11 @@ class ServerConnection:
         self._holding: asyncio.Task[None] | None = None
         self._begun: asyncio.Event = asyncio.Event()
         self._ending: asyncio.Event = asyncio.Event()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it could be asked once and cannot be reached now."""
+        return self.state == "failed" and self._was_ready
 
     async def start(self) -> None:
         """Start the server unless it runs; waits until it is ready or has failed."""
@@ -89,6 +95,8 @@ class ServerConnection:
         """End the server; it can be started again."""
         self._ending.set()
         if self._holding and not self._holding.done():
+            if self.state == "starting":  # it may never answer, and nobody is to wait for that
+                self._holding.cancel()
             with suppress(asyncio.CancelledError):
                 await self._holding
         self.offer = Offer()
@@ -179,6 +187,7 @@ class ServerConnection:
                 limit.reschedule(None)
                 self._client = client
                 self.problem = ""
+                self._was_ready = True
                 self._set("ready")
                 self._begun.set()
                 await self._ending.wait()

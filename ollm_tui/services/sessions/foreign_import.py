@@ -17,6 +17,7 @@ from ollm_tui.storage.importers.programs.reading_programs import PROGRAMS, read_
 
 FOREIGN_PROGRAMS = PROGRAMS
 """The programs whose conversations can be taken in."""
+NOTHING_READABLE = "none of it could be read"
 
 
 class Imported(NamedTuple):
@@ -45,26 +46,31 @@ def import_from(
     """Take in the conversations of a program, from these files or from where it keeps them; with
     `project`, only those of that folder. Secrets in outputs of tools are hidden."""
     for path in files or sources(program, home, environ):
+        said_something = False
         try:
             for talk in read_source(program, path):
-                if (taken := _take(library, talk, path, project, redact)) is not None:
-                    yield taken
+                session = talk.session()
+                said_something = said_something or session is not None
+                if session and project in (None, Path(session.project or "")):
+                    yield _taken(library, talk, session, path, redact)
+                elif session is None and talk.skipped:
+                    yield Imported(path, problem=NOTHING_READABLE)
+                    said_something = True
+            if files and not said_something:
+                yield Imported(path, problem=f"no conversation of {program} in it")
         except CannotDecode as error:
             yield Imported(path, problem=str(error))
         except OSError as error:
             yield Imported(path, problem=error.strerror or str(error))
 
 
-def _take(
+def _taken(
     library: SessionLibrary,
     talk: ForeignTalk,
+    session: Session,
     path: Path,
-    project: Path | None,
     redact: Callable[[str], str],
-) -> Imported | None:
-    session = talk.session()
-    if session is None or (project and Path(session.project or "") != project):
-        return None
+) -> Imported:
     problem = f"{talk.skipped} entries of it could not be read" if talk.skipped else ""
     known = library.free_id(session.session_id) != session.session_id
     if not known:

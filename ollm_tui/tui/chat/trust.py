@@ -43,6 +43,11 @@ async def _look_around(chat: ChatPort) -> None:
         bar.questions.clear()
         bar.show()
     chat.app.part(_Folders, lambda: _Folders(chat))
+    mcp = chat.app.workspace.additions.mcp
+    if mcp:
+        from ollm_tui.tui.mcp.server_notes import ServerNotes
+
+        chat.app.part(ServerNotes, lambda: ServerNotes(chat, mcp))
     found, settings = await _new_instructions(chat), await _new_settings(chat)
     commands = await asyncio.to_thread(_new_commands, chat)
     if settings:
@@ -57,7 +62,7 @@ async def _look_around(chat: ChatPort) -> None:
         from ollm_tui.tui.sync.sync_notes import SyncNotes
 
         chat.app.part(SyncNotes, lambda: SyncNotes(chat, sync))
-    if mcp := chat.app.workspace.additions.mcp:
+    if mcp:
         from ollm_tui.tui.mcp.commands import question
 
         if asked := await question(chat, mcp):

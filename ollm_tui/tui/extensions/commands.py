@@ -16,7 +16,9 @@ from ollm_tui.tui.extensions.words import OF_PROJECT, TURNED_OFF
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
+    from ollm_tui.services.mcp.mcp_servers import McpServers
     from ollm_tui.services.mcp.offer import ServerPrompt
+    from ollm_tui.services.mcp.server_connection import ServerConnection
 
 WORDS = "[words]"
 """What may follow the name of a command that does not say."""
@@ -31,21 +33,19 @@ async def run(chat: ChatPort, argument: str) -> None:
         run_own(chat, own, words)
         return
     additions = chat.app.workspace.additions
-    server, _, prompt = name.partition(":")
-    if prompt and additions.mcp:
-        found = additions.mcp.get(server)
-        known = {each.name: each for each in found.offer.prompts}
-        if prompt in known:
-            given = _given(known[prompt], words)
+    # Slash names come in small letters; those of servers and extensions may have others.
+    for server, prompt in _prompts(additions.mcp):
+        if f"{server.name}:{prompt.name}".lower() == name.lower():
+            given = _given(prompt, words)
             try:
-                chat.prompt.put(await found.prompt(prompt, given))
+                chat.prompt.put(await server.prompt(prompt.name, given))
             except ToolError as error:
                 raise UsageError(error.message, error.hint or "/mcp lists the servers") from error
             chat.prompt.focus()
             return
     host = additions.extensions
     for extension, command in host.commands() if host else ():
-        if command.name == name:
+        if command.name.lower() == name.lower():
             assert host
             try:
                 text = await host.text(extension, command.run, words)
@@ -63,9 +63,8 @@ def further_commands(chat: ChatPort) -> Iterator[tuple[str, str, str]]:
     """Yield name, arguments and description of all commands that are not in the table; your own
     come last, so that they win."""
     additions = chat.app.workspace.additions
-    for server in additions.mcp.ready if additions.mcp else ():
-        for each in server.offer.prompts:
-            yield f"{server.name}:{each.name}".lower(), WORDS, each.description
+    for server, each in _prompts(additions.mcp):
+        yield f"{server.name}:{each.name}".lower(), WORDS, each.description
     for _, command in additions.extensions.commands() if additions.extensions else ():
         yield command.name.lower(), WORDS, visible(command.description)
     for own in chat.app.workspace.project.commands.all.values():
@@ -75,6 +74,12 @@ def further_commands(chat: ChatPort) -> Iterator[tuple[str, str, str]]:
             own.arguments or WORDS,
             f"{about} ({OF_PROJECT})" if own.is_of_project else about,
         )
+
+
+def _prompts(mcp: McpServers | None) -> Iterator[tuple[ServerConnection, ServerPrompt]]:
+    for server in mcp.ready if mcp else ():
+        for prompt in server.offer.prompts:
+            yield server, prompt
 
 
 def _given(prompt: ServerPrompt, words: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The screen of MCP servers: their state, and their tools with what each costs, on or off."""
+"""The screen of MCP servers and tools: their state, and what each tool costs, on or off."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.mcp.words import (
     KEYS,
+    MARKS,
     NO_ROOM,
     NO_SERVERS,
     NO_TOOLS,
@@ -27,6 +28,8 @@ from ollm_tui.tui.mcp.words import (
     OWN,
     STATES,
     TITLE,
+    of_extension,
+    over_the_limit,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ INDENT = "  "
 
 
 class McpScreen(Screen[None]):
-    """Lists the servers with their tools, and the program's own; Space switches one on or off."""
+    """Lists the tools of servers, of extensions, and the program's own; Space switches one."""
 
     AUTO_FOCUS = "ChoiceList"
     CSS_PATH = "screen.tcss"
@@ -137,26 +140,47 @@ class McpScreen(Screen[None]):
         servers = self._additions.mcp.all if self._additions.mcp else ()
         shown: set[str] = set()
         for server in servers:
-            mark = {"ready": "●", "starting": "…"}.get(server.state, "○")
+            mark = MARKS.get(server.state, "○")
             note = STATES[server.state] + (" · project" if server.is_projects else "")
             yield Choice(f"{SERVER}{server.name}", server.name, note, mark)
             for tool in server.offer.tools:
                 name = f"{server.name}.{tool.name}"
                 shown.add(name)
                 yield self._line(name)
+        by_extension: dict[str, list[Choice]] = {}
+        for extension, tool in self._of_extensions():
+            if tool in self._tools and tool not in shown:
+                shown.add(tool)
+                by_extension.setdefault(extension, []).append(self._line(tool))
         own = [self._line(name) for name in self._tools if name not in shown]
-        if own:
-            yield Choice("", OWN, heading=True)
-        yield from own
+        titled = ((of_extension(name), lines) for name, lines in by_extension.items())
+        for title, lines in (*titled, (OWN, own)):
+            if lines:
+                yield Choice("", title, heading=True)
+                yield from lines
+
+    def _of_extensions(self) -> Iterator[tuple[str, str]]:
+        """The tools of extensions: the name of the extension, and that of the tool."""
+        host = self._additions.extensions
+        yield from ((name, tool.name) for name, tool in (host.tools() if host else ()))
 
     def _line(self, name: str) -> Choice:
         is_offered = name in self._conversation.tools.offered
         note = f"≈{short_count(self._cost(name))}" if name in self._tools else ""
         if not is_offered:
-            can_use_it = NO_ROOM if self._conversation.tools.can_use_tools else NO_TOOLS
-            why = can_use_it if name in self._tools else NOT_OFFERED
-            note = f"{OFF if self._additions.selection.is_off(name) else why} · {note}"
+            note = f"{self._why_not(name)} · {note}"
         return Choice(name, visible(name), note, "✓" if is_offered else "○", indent=INDENT)
+
+    def _why_not(self, name: str) -> str:
+        """Why the model is not told about a tool."""
+        tools, selection = self._conversation.tools, self._additions.selection
+        if selection.is_off(name):
+            return OFF
+        if name not in self._tools:
+            return NOT_OFFERED
+        if not tools.can_use_tools:
+            return NO_TOOLS
+        return NO_ROOM if len(tools.offered) < selection.most else over_the_limit(selection.most)
 
     def _cost(self, name: str) -> int:
         return self._conversation.tools.cost(self._tools[name])

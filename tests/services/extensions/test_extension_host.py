@@ -24,6 +24,7 @@ from ollm_tui.services.extensions.extension_host import (
 from ollm_tui.services.extensions.extension_provider import added_providers
 from ollm_tui.settings.schema import ExtensionSettings
 from ollm_tui.tools.added.extension_tool import extension_tools
+from ollm_tui.tui.themes import made_theme
 from tests.conftest import REPOSITORY
 from tests.stand_ins.installed_extension import install
 
@@ -155,13 +156,17 @@ async def test_the_code_of_the_documents_works(
     made.told.subscribe(told.append)
     await made.until_started()
     (tool,) = extension_tools(made)
-    rolled = (await (await tool.plan({})).run(lambda _: None)).text
+    rolled = (await (await tool.plan({"sides": 6})).run(lambda _: None)).text
     ((name, command),) = made.commands()
+    assert await made.text(name, command.run, "1") == "1"
+    assert "above 0" in await made.text(name, command.run, "many")
     assert {rolled, await made.text(name, command.run, "")} <= set("123456")
     assert [entry.key for entry in await made.context()] == ["everything: time"]
     assert await made.export("roles", {"messages": [{"role": "user"}]}) == "user"
     assert await made.checked("exec", "a\tb") == "a    b"
     assert "withheld" in await made.checked("exec", "INTERNAL")
+    ((_, theme),) = made.themes()
+    assert made_theme(theme.name, theme.colours).dark
     (provider,) = added_providers(made)
     request = ChatRequest(model="parrot", messages=(PromptMessage(role="user", text="hi"),))
     answer = [event async for event in provider.stream(request)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -159,10 +160,9 @@ async def test_only_the_tools_the_settings_name_are_taken(tmp_path: Path) -> Non
         assert [tool.name for tool in servers.get("tests").offer.tools] == ["add"]
 
 
-async def test_a_server_behind_an_address_is_asked_by_http(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+@contextmanager
+def served(port: int) -> Generator[None]:
+    """The stand-in behind an address."""
     process = subprocess.Popen(
         [sys.executable, *SERVER, str(port)], cwd=REPOSITORY, stderr=subprocess.PIPE
     )
@@ -171,12 +171,51 @@ async def test_a_server_behind_an_address_is_asked_by_http(tmp_path: Path) -> No
         for line in process.stderr:
             if b"running on" in line:
                 break
-        entry = McpServer(url=f"http://127.0.0.1:{port}/mcp")
-        async with running(tmp_path, web=entry) as servers:
-            assert (await servers.get("web").call("add", {"a": 3, "b": 4})).text == "7"
+        yield
     finally:
         process.kill()
         process.communicate()
+
+
+async def test_a_server_behind_an_address_is_asked_by_http_and_found_again_once_it_is_back(
+    tmp_path: Path,
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    servers = McpServers(
+        {"web": McpServer(url=f"http://127.0.0.1:{port}/mcp")}, {}, {}, tmp_path, Trust(None)
+    )
+    server, told = servers.get("web"), list[str]()
+    servers.told.subscribe(told.append)
+    with served(port):
+        await servers.until_started()
+        assert (await server.call("add", {"a": 3, "b": 4})).text == "7"
+    with pytest.raises(ToolError, match="web exited; restart failed"):
+        await server.call("add", {"a": 3, "b": 4})
+    assert [line.partition(":")[0] for line in told] == ["web failed"]
+    with served(port):
+        while not servers.ready:
+            await servers.until_started()  # as each turn does
+        assert (await server.call("add", {"a": 1, "b": 1})).text == "2"
+        await servers.close()
+
+
+async def test_a_silent_server_keeps_neither_a_turn_nor_the_end_waiting(tmp_path: Path) -> None:
+    silent = McpServer(
+        command=sys.executable, args=("-c", "input()\ninput()"), timeout_seconds=3600
+    )
+    async with asyncio.timeout(1800):
+        servers = McpServers({"silent": silent}, {}, {}, tmp_path, Trust(None))
+        told = list[str]()
+        servers.told.subscribe(told.append)
+        servers.patience_seconds = 0.01
+        for _ in range(2):
+            await servers.until_started()
+        assert told == ["silent is still starting"]
+        assert servers.get("silent").state == "starting" and servers.has_started
+        await servers.close()
+        assert servers.get("silent").state == "off"
 
 
 async def test_servers_of_a_project_run_only_after_trust_and_for_that_content(

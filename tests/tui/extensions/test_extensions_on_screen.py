@@ -32,7 +32,7 @@ class Pretty(Extension):
 
     name = "pretty"
     themes = (ExtensionTheme("fjord", NORD),)
-    commands = (ExtensionCommand("sea", "Looks at the sea.", lambda words: f"Waves {words}"),)
+    commands = (ExtensionCommand("Sea", "Looks at the sea.", lambda words: f"Waves {words}"),)
 
 
 class Ugly(Extension):

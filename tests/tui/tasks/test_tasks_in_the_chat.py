@@ -10,6 +10,7 @@ from ollm_tui.tui.kit.picker import Picker
 from tests.services.tasks.steroids_samples import database, specification
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, title
+from tests.tui.tool_desk import until
 
 ANSWER = [TextDelta("fine"), Completed(finish="stop")]
 
@@ -56,3 +57,20 @@ async def test_the_state_of_the_project_is_added_with_its_cost(
         assert notes["tasks"].content.startswith("[in_progress] t1")
         assert "jitter is missing" in notes["errors"].content
         assert not any(entry.is_users_own for entry in notes.values())
+
+
+async def test_commands_of_yours_that_failed_are_recent_errors(open_app: OpenApp) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await send(app, pilot, "hello")
+        for command in ("!echo all is well", "!echo the jitter is missing; false"):
+            prompt(app).put(command)
+            await pilot.press("enter")
+            await settled(app, pilot)
+        conversation = chat(app).chat.conversation
+        await until(pilot, lambda: len(conversation.state.tool_calls) == 2)
+        prompt(app).put("/context add errors")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        (errors,) = conversation.notes.all
+        assert "the jitter is missing\n[exit 1" in errors.content
+        assert "all is well" not in errors.content and not errors.is_users_own

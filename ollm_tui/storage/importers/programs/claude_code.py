@@ -43,10 +43,11 @@ def read(path: Path, data: bytes) -> Iterator[ForeignTalk]:
                 titles[name] = line[name]
         if kind not in ("user", "assistant") or line.get("isSidechain") or line.get("isMeta"):
             continue
-        key = str(line.get("uuid"))
+        key = str(line.get("uuid") or "")
         if key in seen or line.get("teamName"):  # lines may be there twice
             continue
-        seen.add(key)
+        if key:
+            seen.add(key)
         if isinstance(line.get("cwd"), str):
             talk.project = talk.project or line["cwd"]
         _take(talk, kind, line)

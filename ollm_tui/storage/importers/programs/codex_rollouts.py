@@ -21,6 +21,8 @@ from ollm_tui.storage.importers.programs.foreign_talk import (
 )
 
 NAME = "codex"
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""The id of a thread in the name of its file; that of a part of it may follow."""
 _INJECTED = re.compile(r"\s*<(?:environment_context|user_instructions|turn_aborted)\b")
 """How user messages begin that the program wrote itself."""
 
@@ -37,7 +39,8 @@ def read(path: Path, data: bytes) -> Iterator[ForeignTalk]:
     if path.suffix == ".zst":
         raise CannotDecode("it is compressed (zstd); codex resume unpacks it")
     stem = path.name.partition(".")[0]
-    talk = ForeignTalk(NAME, stem[-36:])
+    named = _ID.search(stem)
+    talk = ForeignTalk(NAME, named[0] if named else stem[-36:])
     talk.title = _title(path, talk.identifier)
     model, is_first = "", True
     for line in _lines(path, data, talk):
@@ -94,7 +97,8 @@ def _take(talk: ForeignTalk, item: Tree, at: object, model: str) -> None:
 
 def _title(path: Path, identifier: str) -> str:
     """The name of a thread as the index beside the sessions has it; the last one counts."""
-    root = next((each.parent for each in path.parents if each.name == "sessions"), None)
+    kept_in = ("sessions", "archived_sessions")
+    root = next((each.parent for each in path.parents if each.name in kept_in), None)
     title = ""
     try:
         lines = (root / "session_index.jsonl").read_bytes().split(b"\n") if root else []
@@ -103,7 +107,7 @@ def _title(path: Path, identifier: str) -> str:
     for line in lines:
         try:
             tree: object = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(tree, dict) and cast(Tree, tree).get("id") == identifier:
             title = str(cast(Tree, tree).get("thread_name") or title)

@@ -100,7 +100,7 @@ class ForeignTalk:
     @property
     def session_id(self) -> str:
         """The id it has here: always the same for the same conversation."""
-        return str(uuid5(_SPACE, f"{self.program}:{self.identifier}"))
+        return str(uuid5(_SPACE, clean(f"{self.program}:{self.identifier}")))
 
     def session(self) -> Session | None:
         """The session; None if nothing was said in it."""

@@ -23,12 +23,15 @@ from ollm_tui.storage.importers.programs import (
 from ollm_tui.storage.importers.programs.foreign_talk import ForeignTalk
 
 _FILES: Mapping[str, ModuleType] = {
-    module.NAME: module for module in (claude_code, codex_rollouts, gemini_chats, chatgpt_export)
+    module.NAME: module
+    for module in (claude_code, codex_rollouts, gemini_chats, chatgpt_export, opencode_store)
 }
 _DATABASES: Mapping[str, ModuleType] = {
     module.NAME: module for module in (opencode_store, llm_logs)
 }
 PROGRAMS: tuple[str, ...] = tuple(sorted({**_FILES, **_DATABASES}))
+_DATABASE = b"SQLite format 3\0"
+"""How the file of a database begins."""
 
 
 def sources(program: str, home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -41,7 +44,10 @@ def sources(program: str, home: Path, environ: Mapping[str, str]) -> list[Path]:
 def read_source(program: str, path: Path) -> Iterator[ForeignTalk]:
     """Yield the conversations in a file of a program. CannotDecode or OSError if there are none to
     be read; the file is never changed."""
-    if program in _FILES:
+    is_database = read_regular(path, 0, len(_DATABASE)) == _DATABASE
+    if is_database != (program in _DATABASES) and (is_database or program not in _FILES):
+        raise CannotDecode(f"not a file of {program}")
+    if not is_database:
         yield from _FILES[program].read(path, read_regular(path))
         return
     # A copy: reading a database in place would write beside it, and wait for its writer.
