@@ -31,6 +31,8 @@ _AHEAD = 2
 """Characters behind a token that may decide where it ends."""
 _MOST_WORDS = 12
 """Words of a sentence between a name and its value."""
+_AROUND = 10
+"""What all that is done once for a name costs, in tokens that are tried."""
 _LONGEST = 4000
 """How far a value is followed."""
 
@@ -125,7 +127,7 @@ _ATTRIBUTES = _token(
     r"(?:<!\[CDATA\[)?",
     r"[^<>\n]{1,400}",
 )
-_ELEMENT = re.compile(r"(?:(?:key|name)=[\"']|<(?:[\w.-]{1,30}:)?)[\w.-]{0,40}\Z")
+_ELEMENT = re.compile(r"(?:(?:key|name)=[\"']|<(?:[\w.-]{1,30}:)?)\Z")
 """What comes before a name in the opening tag of its value."""
 _CLOSING_TAG = _token(r"\s{0,40}+(?:\]{0,2}>\s{0,40}+)?</", r"\s{1,40}(?:\]{0,2}>\s{0,40})?<?")
 _VALUE_OF = _token(
@@ -200,11 +202,14 @@ class Reader:
     def __init__(self, text: str, at: int, *, final: bool) -> None:
         self.text = text
         self.at = at
+        self.taken = 0
+        """How many tokens were tried."""
         self._end = len(text) if final else len(text) - _AHEAD
         self._final = final
 
     def take(self, token: Token) -> re.Match[str] | None:
         """The token that comes next, or None; raises Unfinished if that is not yet decided."""
+        self.taken += 1
         match = token.pattern.match(self.text, self.at)
         end = match.end() if match else self.at
         if not self._final and (end > self._end or token.opened.match(self.text, self.at)):
@@ -228,22 +233,30 @@ class Beside(NamedTuple):
     group: str
 
 
+class Seen(NamedTuple):
+    """What is beside a name, whether more text could change that, and what looking cost."""
+
+    found: Beside | None
+    is_unfinished: bool
+    effort: int
+
+
 @lru_cache(maxsize=256)
-def read(
-    window: str, start: int, named: int, end: int, name: Name, *, final: bool
-) -> Beside | bool:
-    """The secret of the name from `start` to `end` in a window; else whether it is unfinished.
+def read(window: str, start: int, named: int, end: int, name: Name, *, final: bool) -> Seen:
+    """Look for the secret of the name from `start` to `end` in a window.
 
     From `named` on the name tells what the secret is for.
     """
     known = certainty(window[start:named], window[:start], name)
     if known is None:
-        return False
+        return Seen(None, is_unfinished=False, effort=1)
+    least = Look.MARKED if named < end else Look.OTHER
+    reading = _Name(window, (start, end), known, least, final=final)
     try:
-        least = Look.MARKED if named < end else Look.OTHER
-        return _Name(window, (start, end), known, least, final=final).secret() or False
+        found, is_unfinished = reading.secret(), False
     except Unfinished:
-        return True
+        found, is_unfinished = None, True
+    return Seen(found, is_unfinished, _AROUND + reading.reader.taken)
 
 
 def rest_of(text: str, found: Beside, offset: int) -> int:
@@ -276,7 +289,8 @@ class _Name:
         """The secret that belongs to the name."""
         reader = self.reader
         after = reader.at
-        if _ELEMENT.search(self.before) and reader.take(_ATTRIBUTES):
+        is_element = self.around[-1:] in tuple("<:\"'") and _ELEMENT.search(self.around[-36:])
+        if is_element and reader.take(_ATTRIBUTES):
             return self._in_element()
         reader.take(_CLOSE)
         if reader.take(_TAGS):
