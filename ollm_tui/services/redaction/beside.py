@@ -413,8 +413,9 @@ class _Name:
 
     def _place_beside(self) -> Place:
         """Where a value is that has only a space before it."""
-        declares = _DECLARES if self.written.isupper() else _NETRC
-        if self.is_option or declares.search(self.before):
+        if self.is_option or (self.written.isupper() and _DECLARES.search(self.before)):
+            return "value"
+        if "login" in self.before and _NETRC.search(self.before):
             return "value"
         if self.known == "password" and _WITH.search(self.before):
             return "said"

@@ -36,7 +36,7 @@ class Allowance:
     """What reading may still cost: so much at once, and so much for every character of the text."""
 
     AT_ONCE = 20_000
-    A_CHARACTER = 0.3
+    A_CHARACTER = 0.2
 
     def __init__(self) -> None:
         self._left: float = self.AT_ONCE
