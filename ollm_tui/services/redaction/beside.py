@@ -19,6 +19,7 @@ from ollm_tui.services.redaction.values import (
     Place,
     is_code,
     is_phrase,
+    is_reference,
     is_secret,
     look_of,
 )
@@ -59,8 +60,10 @@ _BEFORE_QUOTE = (
     r"(?:\"\"(?=\")|''(?='))?"
 )
 """A call or a list around a text, prefixes of it, and all but the last of three quotes."""
+_CONTINUED = r"\\\r?\n[ \t]{0,30}"
+"""A quote whose text begins on the next line."""
 _QUOTED = (
-    rf"(?:{_BEFORE_QUOTE}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
+    rf"(?:{_BEFORE_QUOTE}(?:\"(?:{_CONTINUED})?(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
     rf"|'(?P<single>(?=[^'\n])[^'\\\n]{_LIMIT}(?:\\.[^'\\\n]{_LIMIT}){{0,6}}+)"
     rf"|`(?P<tick>[^`\n]{{1,{JUDGED}}}+))"
     rf"|\\{{1,3}}[\"'](?P<escaped>[^\"'\\\n]{{1,{JUDGED}}}+)"
@@ -70,9 +73,14 @@ _BARE = (
     rf"(?:(?:(?<=%3[ADad])|(?<=%2[02]))(?P<encoded>{_ENCODED}{{1,{JUDGED}}}+)"
     rf"|(?P<bare>(?:[^{_STOP}]|{_GOES_ON})[^{_STOP}]{_LIMIT}(?:{_GOES_ON}[^{_STOP}]{_LIMIT}){{0,6}}+))"
 )
-_OPEN_QUOTE = r"[\"'`]{1,3}|\\{1,3}[\"']?"
+_OPEN_QUOTE = r"[\"'`]{1,3}(?:\\(?:\r?\n?[ \t]{0,30})?)?|\\{1,3}[\"']?"
 _VALUE = _token(f"{_QUOTED}|{_BARE}", _OPEN_QUOTE)
 _ONLY_QUOTED = _token(_QUOTED, _OPEN_QUOTE)
+_ENTITY = r"&(?:amp|lt|gt|quot|apos|\#\d{1,4});"
+_TEXT = _token(
+    rf"{_QUOTED}|(?P<bare>(?:[^{_STOP}]|{_GOES_ON}|{_ENTITY}){{1,{JUDGED}}}+)", _OPEN_QUOTE
+)
+"""A value between tags."""
 _LINE = _token(rf"(?P<line>[^{SPACE}\"'`<>{{}}$][^\n\"'`<>]{{1,{JUDGED}}}+)")
 """All words of a phrase."""
 _GROUPS = _token(
@@ -294,7 +302,7 @@ class _Name:
             return self._in_element()
         reader.take(_CLOSE)
         if reader.take(_TAGS):
-            return self._value("quoted")
+            return self._value("quoted", _TEXT)
         if sign := reader.take(_SIGN):
             return self._assigned(sign)
         if reader.take(_VALUE_OF):
@@ -310,7 +318,7 @@ class _Name:
 
     def _in_element(self) -> Beside | None:
         """The text of an element that bears the name."""
-        found = self._value("quoted")
+        found = self._value("quoted", _TEXT)
         return found if found and self.reader.sees(_CLOSING_TAG) else None
 
     def _assigned(self, sign: re.Match[str]) -> Beside | None:
@@ -332,8 +340,11 @@ class _Name:
         if value is None:
             return None
         _, is_bare = _group(value)
-        if lead and lead["line"] and is_bare and not reader.sees(_ALONE):
-            return None
+        if lead and lead["line"] and is_bare:
+            # An empty setting has the next one below it.
+            is_below = reader.sees(_ALONE) and look_of(value["bare"] or "") >= Look.CHOSEN
+            if not is_below:
+                return None
         if lead and lead["call"]:
             return self._judged(value, "code")
         found = self._judged(value, self._place(sign, value, is_bare=is_bare))
@@ -356,7 +367,13 @@ class _Name:
         if self.written.isupper() and self.prefix == self.prefix.upper():
             return "value"
         is_setting = not _IN_CODE.search(self.around) and self.reader.sees(_SETTING_ENDS)
-        return "value" if is_setting and not is_code(value["bare"] or "") else "code"
+        bare = value["bare"] or ""
+        return "value" if is_setting and (not is_code(bare) or self._is_property(bare)) else "code"
+
+    def _is_property(self, value: str) -> bool:
+        """Whether the name has a line of its own, with dots in it: a.b.password=word.word."""
+        is_line = "." in self.prefix and self.around[-1:] in ("", "\n")
+        return is_line and "(" not in value and not is_reference(value)
 
     def _handed(self) -> Beside | None:
         """The next text in quotes, or the one after it, behind code without any other."""
@@ -425,15 +442,17 @@ class _Name:
         said = self.reader.text[len(self.before) : self.reader.at]
         return _CHANGES.search(self.before + said[:-2]) is not None
 
-    def _value(self, place: Place) -> Beside | None:
-        value = self.reader.take(_VALUE)
+    def _value(self, place: Place, token: Token = _VALUE) -> Beside | None:
+        value = self.reader.take(token)
         return self._judged(value, place) if value else None
 
     def _judged(self, value: re.Match[str], place: Place) -> Beside | None:
         """The value, if it is secret."""
         group, is_bare = _group(value)
         text = value[group]
-        if is_bare and text[-1] in _TRAILING:
+        if is_bare and place in ("said", "loose"):
+            text = text.rstrip("?")
+        if is_bare and text[-1:] in tuple(_TRAILING):
             text = text[: len(text) - _surplus(text)]
         if not text or (self.least and (look_of(text) < self.least or is_code(text))):
             return None
@@ -459,7 +478,9 @@ class _Name:
         if look_of(value) != Look.WORD or not value.isascii() or len(value) > 24:
             return False
         pair = _PAIRED.search(self.before)
-        return pair is not None and pair["user"] != value  # else both are of one type
+        if pair is None or pair["user"] == value:
+            return False  # both are of one type
+        return not (value[0].isupper() and pair["user"][0].isupper())  # each is of a type
 
 
 def _group(value: re.Match[str]) -> tuple[str, bool]:

@@ -91,7 +91,8 @@ def _secrets(known: Name, text: str, cells: Iterator[Span]) -> list[Span]:
     for start, end in cells:
         value = text[start:end].strip(_QUOTES)
         is_quoted = text[start:end].strip()[:1] in ("'", '"')
-        if is_secret(value, known, "quoted" if is_quoted else "code"):
+        is_called = not is_quoted and "(" in value
+        if not is_called and is_secret(value, known, "quoted" if is_quoted else "handed"):
             begin = text.index(value, start, end)
             found.append((begin, begin + len(value)))
     return found
