@@ -232,7 +232,9 @@ def _tested(tests: Sequence[str], share: float) -> Result:
             path, _, words = line.partition(" -k ")
             only = ("-k", words) if words else ()
             file = f"--junit-xml={folder}/{number}.xml"
-            command = (PYTHON, "-m", "pytest", "-q", "-n", WORKERS, file, path, *only)
+            # Each test may take what all may: in full it runs far longer than in the suite.
+            patience = f"--timeout={MOST_SECONDS}"
+            command = (PYTHON, "-m", "pytest", "-q", "-n", WORKERS, patience, file, path, *only)
             done = _ended(command, {**os.environ, "GATE_SHARE": str(share)})
             codes.append(done.returncode)
             # Which ones, before the table: it has no room for them.

@@ -48,7 +48,7 @@ PROMISED_EXAMPLES = int(os.environ.get("OLLM_EXAMPLES", "100"))
 
 settings.register_profile(
     "ollm",
-    max_examples=PROMISED_EXAMPLES if LONG else min(25, PROMISED_EXAMPLES),
+    max_examples=PROMISED_EXAMPLES if LONG or GATES else min(25, PROMISED_EXAMPLES),
     # Said here because Hypothesis would otherwise choose by itself when it finds CI set.
     derandomize=SAME_EXAMPLES,
     # A failure that is seen once can be repeated and kept, also where no database is kept.

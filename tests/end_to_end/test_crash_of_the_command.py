@@ -35,6 +35,9 @@ class Home:
         root.mkdir()
         script = [[step for text in PIECES for step in ({"text": text}, {"wait": PIECE_SECONDS})]]
         (root / "script.json").write_text(json.dumps(script))
+        # Else the oldest of so many sessions go to the trash, as they should.
+        (root / "home").mkdir()
+        (root / "home" / "config.yaml").write_text("sessions: {maxSessions: 0}\n")
         self._root = root
         self._random = random.Random(seed)
         self._environment = {

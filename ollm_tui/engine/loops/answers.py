@@ -32,6 +32,11 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 _NO_FAILURE = re.compile(r"\b(?:0|no)\s+\w*\s*(?:errors?|fail\w*)", re.IGNORECASE)
+LONGEST_NOTHING = 60
+_NOTHING = re.compile(
+    r"\A\W*(?:no|none|nothing|0)\b.{0,40}\Z|\bnot found\b|\b(?:no|0) (?:match|file|result)",
+    re.IGNORECASE,
+)
 _ORNAMENTS = ".:!?[]"
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
@@ -76,6 +81,17 @@ class Answer(NamedTuple):
         """Whether the answer says that something did not work."""
         rest = _NO_FAILURE.sub("", self.text[:SEARCHED])
         return self.is_error or bool(_FAILURE.search(rest))
+
+    @property
+    def says_why(self) -> bool:
+        """Whether it says in words what did not work; grep only ends with 1."""
+        return self.fails and bool(self.text.strip())
+
+    @property
+    def finds_nothing(self) -> bool:
+        """Whether a search that answers this has found nothing."""
+        text = self.text.strip()
+        return len(text) <= LONGEST_NOTHING and (not text or bool(_NOTHING.search(text)))
 
     @property
     def shown(self) -> str:

@@ -27,6 +27,7 @@ _LAST_SLASH = re.compile(r"(?<=[\w.])/+(?=\s|\Z)")
 _PATH = re.compile(r"[\w~@+.:-]*/[\w~@+./:-]*\w|[\w+-]+\.[A-Za-z]\w{0,5}\b")
 _PATCH = ("***", "---", "diff ")
 _NUMBERED_COMMENT = re.compile(r"(?:(?<!\S)(?:#|//|--)|/\*|<!--)[^\n]*\d[^\n]*")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _DIGITS = re.compile(r"\d+")
 _FLAG = re.compile(r"(?<!\S)-{1,2}[A-Za-z][\w-]*")
 _TERM = re.compile(r"[^\W\d_]{3,}(?=\d*(?:\W|\Z))|\w+")
@@ -44,6 +45,8 @@ class Call(NamedTuple):
     shown: str
     program: str
     """A digest that is equal for calls that differ only in numbers in comments."""
+    remark: str
+    """The same for numbers in quotes, too: what a program says to its user."""
     subject: str
     """The file or thing that the call is about; empty if it names none, or searches."""
     place: str
@@ -73,6 +76,7 @@ class Call(NamedTuple):
             shape=shape_digest(name, spelled),
             shown=evidence.shown_call(name, args),
             program=call_digest(name, {key: _program(value) for key, value in named.items()}),
+            remark=call_digest(name, {key: _unquoted(value) for key, value in named.items()}),
             subject=_subject(given, code[:READ]),
             place=_named_path(given) if _SOUGHT & given.keys() else "",
             runs_code=bool(code),
@@ -107,8 +111,22 @@ class Call(NamedTuple):
         one, two = self.subject, other.subject
         if not _PATH.search(one) or not _PATH.search(two):
             return True
-        # The same file may be given by its absolute path as well.
-        return f"/{one}".endswith(f"/{two}") or f"/{two}".endswith(f"/{one}")
+        return same_place(one, two)
+
+    def seeks_the_same(self, other: Call) -> bool:
+        """Whether both look for the same words, whichever tools and patterns they use."""
+        one, two = self._sought, other._sought
+        return bool(one) and bool(two) and (one <= two or one >= two)
+
+    @property
+    def _sought(self) -> frozenset[str]:
+        return self.arguments if self.runs_code else self.terms
+
+
+def same_place(one: str, two: str) -> bool:
+    """Whether two paths may be of one file, which may be given by its absolute path as well."""
+    one, two = (f"/{path.lstrip('./')}" for path in (one, two))
+    return one.endswith(two) or two.endswith(one)
 
 
 def _mapping(args: object) -> Mapping[object, object]:
@@ -140,6 +158,13 @@ def _program(value: object) -> object:
     if not isinstance(value, str) or not _NUMBERED_COMMENT.search(value):
         return value
     return _NUMBERED_COMMENT.sub(lambda found: _DIGITS.sub("", found[0]), value)
+
+
+def _unquoted(value: object) -> object:
+    """Return a text without the numbers in its comments and quotes."""
+    if not isinstance(value, str) or len(value) > READ:
+        return value
+    return _program(_QUOTED.sub(lambda found: _DIGITS.sub("", found[0]), value))
 
 
 def _spelled(given: Mapping[object, object], code: str) -> Mapping[object, object]:

@@ -101,6 +101,16 @@ def failed_again(shown: str, times: int) -> str:
     return f"changed something {times} times, and {shown} failed in the same way after each change"
 
 
+def changed_back(shown: str, times: int) -> str:
+    """Describe a change that is made again and again, with the same outcome each time."""
+    return f"made the same change {times} times, and {shown} answered the same after each"
+
+
+def sought_again(shown: str, times: int) -> str:
+    """Describe a search that is spelled in another way each time and finds nothing."""
+    return f"looked for the same {times} times and found nothing, the last time with {shown}"
+
+
 def nothing_new(calls: int) -> str:
     """Describe calls without a pattern that brought nothing new."""
     return f"made {calls} calls in a row that brought nothing it had not seen"

@@ -112,7 +112,9 @@ def steady(text: str) -> NormalisedText:
         text = _SIGNED.sub(GONE, text)
     words: list[str] = _WORDS.findall(text)
     undated = list(words)
-    for at in _places_of_numbers(words):
+    places = _places_of_numbers(words)
+    names: set[str] = set()
+    for at in places:
         word = words[at]
         if len(word) > LONGEST_WORD:
             words[at] = undated[at] = word.translate(_NO_DIGITS)
@@ -123,6 +125,12 @@ def steady(text: str) -> NormalisedText:
         elif at + 1 < len(words) and _counts_units(word, words[at + 1]):
             words[at] = words[at + 1] = undated[at] = undated[at + 1] = GONE
         elif _is_volatile_here(word, words[at - 1] if at else "", words[at - 2 : at - 1]):
+            words[at] = GONE
+            names.add(word)
+    # What is the number of a process in one place is that in all others.
+    names = {name for name in names if name.isdecimal() and len(name) >= LEAST_OF_NUMBERED}
+    for at in places if names else ():
+        if words[at] in names:
             words[at] = GONE
     return NormalisedText(words, " ".join((*undated, between)), between)
 

@@ -63,7 +63,7 @@ class SameAnswers:
                 or about_same
                 or call.is_like(first)
                 or (len(answer.text) >= TELLING and call.has_arguments_of(first))
-                or (call.place == first.place and not answer.is_full and answer.fails)
+                or (call.place == first.place and answer.says_why and not answer.is_full)
             ):
                 streak.times += 1
                 streak.calls_differ |= call.digest != first.digest
@@ -89,6 +89,27 @@ class SameAnswers:
     def forget(self) -> None:
         """Forget all answers, because the state changed: the same answer is now news."""
         self._streaks.clear()
+
+
+class NothingFound:
+    """Counts how often in a row the same was sought in vain, by whichever tools and patterns."""
+
+    def __init__(self) -> None:
+        self._sought: Call | None = None
+        self.times = 0
+
+    def add(self, call: Call, answer: Answer) -> bool:
+        """Add an answer; return whether it is no news that there is nothing."""
+        if not answer.finds_nothing:
+            return False
+        again = self._sought is not None and call.seeks_the_same(self._sought)
+        self.times = self.times + 1 if again else 1
+        self._sought = call
+        return again
+
+    def forget(self) -> None:
+        """Begin again, because the state changed."""
+        self._sought, self.times = None, 0
 
 
 class LinesSeen:

@@ -15,7 +15,7 @@ from ollm_tui.engine.loops.allowances import unsure
 from ollm_tui.engine.loops.answers import Answer
 from ollm_tui.engine.loops.calls import Call
 from ollm_tui.engine.loops.failures import FailingChecks, Failures
-from ollm_tui.engine.loops.novelty import LinesSeen, SameAnswers
+from ollm_tui.engine.loops.novelty import LinesSeen, NothingFound, SameAnswers
 from ollm_tui.engine.loops.periods import LONGEST_PERIOD, Periods, Round, Step
 
 PATIENCE = 3
@@ -23,7 +23,7 @@ PATIENCE = 3
 MOST_POLLS = 30
 """Unchanged answers in a row that are accepted while something is under way."""
 MOST_LOOKS = 20
-"""The same for a command that sleeps and looks: what it shows may be a log that nobody writes."""
+"""The same for a command that looks: what it shows may be a log that nobody writes."""
 PATIENT_POLLS = 4
 """Factor of the limit for unchanged answers where nothing says that something is under way, but the
 model waits between them by calls of their own."""
@@ -58,6 +58,10 @@ class ToolCalls:
         self._lines = LinesSeen()
         self._failures = Failures()
         self._failing = FailingChecks()
+        self._nothing = NothingFound()
+        self._last_change = ""
+        self._outcomes: dict[str, int] = {}
+        """How often an answer came right after the same change."""
         self._stale = 0
         self._slept = False
         self.progress = False
@@ -75,8 +79,10 @@ class ToolCalls:
         """Take note of an answer. Something new in it ends every repetition."""
         if not self._strict:
             self._unanswered = Periods()
-        if changed and _added(self._changes, call.digest):
-            return self._changed(call, answer, limit)
+        if changed:
+            self._last_change = call.digest
+            if _added(self._changes, call.digest):
+                return self._changed(call, answer, limit)
         if self._is_waiting(call, answer):
             return self._polled(call, answer, limit)
         answer, varies = self._recognised(call, answer)
@@ -85,6 +91,7 @@ class ToolCalls:
         known = not _added(self._seen, step.digest)
         seen = not answer.is_error and self._lines.add(call, answer.text)
         same = self._same.add(call, answer)
+        same |= self._nothing.add(call, answer)
         failed = self._failing.add(step.digest, call.subject)
         failure = self._failures.add(call, answer, limit)
         self.progress = not (known or seen or same)
@@ -96,8 +103,10 @@ class ToolCalls:
             found = self._repeated(answer, unsure(limit) if varies else limit)
         if not found and failure:
             return _tool_found(call, failure.words, failure.times, f"failures of {call.name}")
+        if not (found or changed):
+            found = self._changed_back(call, step.digest, limit)
         if self.progress:
-            return self._still_failing(call, answer, failed, limit)
+            return found or self._still_failing(call, answer, failed, limit)
         return found or self._judged(call, answer, limit)
 
     def _changed(self, call: Call, answer: Answer, limit: int) -> LoopFound | None:
@@ -107,7 +116,7 @@ class ToolCalls:
         that matters: what was known of the state still holds.
         """
         step = Step(call.program + answer.digest, call.name, call.shown)
-        self._failing.changed(call.subject)
+        self._failing.changed(call.subject, call.remark)
         counts = not _added(self._changes, f"program {call.program}")
         self._answered.add(step, fresh=not counts)
         if counts:
@@ -122,8 +131,22 @@ class ToolCalls:
         self._last.clear()
         self._same.forget()
         self._lines.forget()
+        self._nothing.forget()
         self._failures.forget()
         return None
+
+    def _changed_back(self, call: Call, step: str, limit: int) -> LoopFound | None:
+        """Return a loop if a change was made again and again, and brought the same each time."""
+        if not self._last_change:
+            return None
+        outcome = self._last_change + step
+        self._last_change = ""
+        if len(self._outcomes) >= REMEMBERED:
+            self._outcomes.clear()
+        self._outcomes[outcome] = times = self._outcomes.get(outcome, 0) + 1
+        if times < limit:
+            return None
+        return _tool_found(call, evidence.changed_back(call.shown, times), times, outcome)
 
     def _recognised(self, call: Call, answer: Answer) -> tuple[Answer, bool]:
         """Return the answer as which this one counts, and whether only its numbers differ.
@@ -143,7 +166,8 @@ class ToolCalls:
         self, call: Call, answer: Answer, times: int, limit: int
     ) -> LoopFound | None:
         """Return a loop if the same failure came after change upon change."""
-        if times <= PATIENCE * limit or not answer.fails:
+        patience = unsure(limit) if self._failing.only_counts else PATIENCE * limit
+        if times <= patience or not answer.fails:
             return None
         words = evidence.failed_again(call.shown, times)
         return _tool_found(call, words, times, call.digest + answer.digest)
@@ -160,6 +184,9 @@ class ToolCalls:
         if same >= (limit if answer.is_full else 2 * limit):
             words = evidence.same_result(call.name, same, answer.shown)
             return _tool_found(call, words, same, f"answers of {call.name}")
+        if self._nothing.times >= unsure(limit):
+            words = evidence.sought_again(call.shown, self._nothing.times)
+            return _tool_found(call, words, self._nothing.times, "nothing found")
         if self._lines.times > limit:
             words = evidence.read_again(call.shown, self._lines.times)
             return _tool_found(call, words, self._lines.times, call.shape)
@@ -193,12 +220,13 @@ class ToolCalls:
         if len(self._polls) >= REMEMBERED:
             self._polls.clear()
         self._polls[call.shape] = _Poll(call.digest, answer.digest, times)
-        if call.runs_code and call.waits and waiting.says_under_way(answer.text):
+        if call.runs_code and not call.sleeps and waiting.says_under_way(answer.text):
             most = MOST_LOOKS
         elif call.sleeps or _is_under_way(call, answer):
             most = MOST_POLLS
         elif call.waits and last and last.call == call.digest:
-            most = unsure(limit)
+            is_over = answer.is_error and waiting.says_ended(answer.text)
+            most = limit + 1 if is_over else unsure(limit)
         elif call.waits:
             most = limit + MORE_POLLS
         else:

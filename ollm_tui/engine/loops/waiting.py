@@ -34,7 +34,8 @@ _STATUS = re.compile(
     re.IGNORECASE,
 )
 _STILL = re.compile(r"\bstill\s+\w+ing\b", re.IGNORECASE)
-_SAYS_UNDER_WAY = re.compile(rf"\b{_UNDER_WAY}\b", re.IGNORECASE)
+_SAYS_UNDER_WAY = re.compile(rf"\b{_UNDER_WAY}\b(?!\?)", re.IGNORECASE)
+"""Not a question: whoever asks whether something is running has not reached it."""
 _ENDED = re.compile(
     r"\b(?:completed?|finished|exited|exit(?:ed)?[ _]?code|exitCode|failed|failure|failures|killed|"
     r"succeeded|success(?:ful(?:ly)?)?|passed|done|cancell?ed|stopped|timed? ?out|ok|errors?|"

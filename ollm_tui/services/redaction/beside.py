@@ -19,6 +19,7 @@ from ollm_tui.services.redaction.values import (
     Place,
     is_code,
     is_phrase,
+    is_reference,
     is_secret,
     look_of,
 )
@@ -31,6 +32,8 @@ _AHEAD = 2
 """Characters behind a token that may decide where it ends."""
 _MOST_WORDS = 12
 """Words of a sentence between a name and its value."""
+_AROUND = 10
+"""What all that is done once for a name costs, in tokens that are tried."""
 _LONGEST = 4000
 """How far a value is followed."""
 
@@ -57,8 +60,10 @@ _BEFORE_QUOTE = (
     r"(?:\"\"(?=\")|''(?='))?"
 )
 """A call or a list around a text, prefixes of it, and all but the last of three quotes."""
+_CONTINUED = r"\\\r?\n[ \t]{0,30}"
+"""A quote whose text begins on the next line."""
 _QUOTED = (
-    rf"(?:{_BEFORE_QUOTE}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
+    rf"(?:{_BEFORE_QUOTE}(?:\"(?:{_CONTINUED})?(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
     rf"|'(?P<single>(?=[^'\n])[^'\\\n]{_LIMIT}(?:\\.[^'\\\n]{_LIMIT}){{0,6}}+)"
     rf"|`(?P<tick>[^`\n]{{1,{JUDGED}}}+))"
     rf"|\\{{1,3}}[\"'](?P<escaped>[^\"'\\\n]{{1,{JUDGED}}}+)"
@@ -68,9 +73,14 @@ _BARE = (
     rf"(?:(?:(?<=%3[ADad])|(?<=%2[02]))(?P<encoded>{_ENCODED}{{1,{JUDGED}}}+)"
     rf"|(?P<bare>(?:[^{_STOP}]|{_GOES_ON})[^{_STOP}]{_LIMIT}(?:{_GOES_ON}[^{_STOP}]{_LIMIT}){{0,6}}+))"
 )
-_OPEN_QUOTE = r"[\"'`]{1,3}|\\{1,3}[\"']?"
+_OPEN_QUOTE = r"[\"'`]{1,3}(?:\\(?:\r?\n?[ \t]{0,30})?)?|\\{1,3}[\"']?"
 _VALUE = _token(f"{_QUOTED}|{_BARE}", _OPEN_QUOTE)
 _ONLY_QUOTED = _token(_QUOTED, _OPEN_QUOTE)
+_ENTITY = r"&(?:amp|lt|gt|quot|apos|\#\d{1,4});"
+_TEXT = _token(
+    rf"{_QUOTED}|(?P<bare>(?:[^{_STOP}]|{_GOES_ON}|{_ENTITY}){{1,{JUDGED}}}+)", _OPEN_QUOTE
+)
+"""A value between tags."""
 _LINE = _token(rf"(?P<line>[^{SPACE}\"'`<>{{}}$][^\n\"'`<>]{{1,{JUDGED}}}+)")
 """All words of a phrase."""
 _GROUPS = _token(
@@ -125,7 +135,7 @@ _ATTRIBUTES = _token(
     r"(?:<!\[CDATA\[)?",
     r"[^<>\n]{1,400}",
 )
-_ELEMENT = re.compile(r"(?:(?:key|name)=[\"']|<(?:[\w.-]{1,30}:)?)[\w.-]{0,40}\Z")
+_ELEMENT = re.compile(r"(?:(?:key|name)=[\"']|<(?:[\w.-]{1,30}:)?)\Z")
 """What comes before a name in the opening tag of its value."""
 _CLOSING_TAG = _token(r"\s{0,40}+(?:\]{0,2}>\s{0,40}+)?</", r"\s{1,40}(?:\]{0,2}>\s{0,40})?<?")
 _VALUE_OF = _token(
@@ -200,11 +210,14 @@ class Reader:
     def __init__(self, text: str, at: int, *, final: bool) -> None:
         self.text = text
         self.at = at
+        self.taken = 0
+        """How many tokens were tried."""
         self._end = len(text) if final else len(text) - _AHEAD
         self._final = final
 
     def take(self, token: Token) -> re.Match[str] | None:
         """The token that comes next, or None; raises Unfinished if that is not yet decided."""
+        self.taken += 1
         match = token.pattern.match(self.text, self.at)
         end = match.end() if match else self.at
         if not self._final and (end > self._end or token.opened.match(self.text, self.at)):
@@ -228,22 +241,30 @@ class Beside(NamedTuple):
     group: str
 
 
+class Seen(NamedTuple):
+    """What is beside a name, whether more text could change that, and what looking cost."""
+
+    found: Beside | None
+    is_unfinished: bool
+    effort: int
+
+
 @lru_cache(maxsize=256)
-def read(
-    window: str, start: int, named: int, end: int, name: Name, *, final: bool
-) -> Beside | bool:
-    """The secret of the name from `start` to `end` in a window; else whether it is unfinished.
+def read(window: str, start: int, named: int, end: int, name: Name, *, final: bool) -> Seen:
+    """Look for the secret of the name from `start` to `end` in a window.
 
     From `named` on the name tells what the secret is for.
     """
     known = certainty(window[start:named], window[:start], name)
     if known is None:
-        return False
+        return Seen(None, is_unfinished=False, effort=1)
+    least = Look.MARKED if named < end else Look.OTHER
+    reading = _Name(window, (start, end), known, least, final=final)
     try:
-        least = Look.MARKED if named < end else Look.OTHER
-        return _Name(window, (start, end), known, least, final=final).secret() or False
+        found, is_unfinished = reading.secret(), False
     except Unfinished:
-        return True
+        found, is_unfinished = None, True
+    return Seen(found, is_unfinished, _AROUND + reading.reader.taken)
 
 
 def rest_of(text: str, found: Beside, offset: int) -> int:
@@ -276,11 +297,12 @@ class _Name:
         """The secret that belongs to the name."""
         reader = self.reader
         after = reader.at
-        if _ELEMENT.search(self.before) and reader.take(_ATTRIBUTES):
+        is_element = self.around[-1:] in tuple("<:\"'") and _ELEMENT.search(self.around[-36:])
+        if is_element and reader.take(_ATTRIBUTES):
             return self._in_element()
         reader.take(_CLOSE)
         if reader.take(_TAGS):
-            return self._value("quoted")
+            return self._value("quoted", _TEXT)
         if sign := reader.take(_SIGN):
             return self._assigned(sign)
         if reader.take(_VALUE_OF):
@@ -296,7 +318,7 @@ class _Name:
 
     def _in_element(self) -> Beside | None:
         """The text of an element that bears the name."""
-        found = self._value("quoted")
+        found = self._value("quoted", _TEXT)
         return found if found and self.reader.sees(_CLOSING_TAG) else None
 
     def _assigned(self, sign: re.Match[str]) -> Beside | None:
@@ -318,8 +340,11 @@ class _Name:
         if value is None:
             return None
         _, is_bare = _group(value)
-        if lead and lead["line"] and is_bare and not reader.sees(_ALONE):
-            return None
+        if lead and lead["line"] and is_bare:
+            # An empty setting has the next one below it.
+            is_below = reader.sees(_ALONE) and look_of(value["bare"] or "") >= Look.CHOSEN
+            if not is_below:
+                return None
         if lead and lead["call"]:
             return self._judged(value, "code")
         found = self._judged(value, self._place(sign, value, is_bare=is_bare))
@@ -342,7 +367,13 @@ class _Name:
         if self.written.isupper() and self.prefix == self.prefix.upper():
             return "value"
         is_setting = not _IN_CODE.search(self.around) and self.reader.sees(_SETTING_ENDS)
-        return "value" if is_setting and not is_code(value["bare"] or "") else "code"
+        bare = value["bare"] or ""
+        return "value" if is_setting and (not is_code(bare) or self._is_property(bare)) else "code"
+
+    def _is_property(self, value: str) -> bool:
+        """Whether the name has a line of its own, with dots in it: a.b.password=word.word."""
+        is_line = "." in self.prefix and self.around[-1:] in ("", "\n")
+        return is_line and "(" not in value and not is_reference(value)
 
     def _handed(self) -> Beside | None:
         """The next text in quotes, or the one after it, behind code without any other."""
@@ -399,8 +430,9 @@ class _Name:
 
     def _place_beside(self) -> Place:
         """Where a value is that has only a space before it."""
-        declares = _DECLARES if self.written.isupper() else _NETRC
-        if self.is_option or declares.search(self.before):
+        if self.is_option or (self.written.isupper() and _DECLARES.search(self.before)):
+            return "value"
+        if "login" in self.before and _NETRC.search(self.before):
             return "value"
         if self.known == "password" and _WITH.search(self.before):
             return "said"
@@ -410,15 +442,17 @@ class _Name:
         said = self.reader.text[len(self.before) : self.reader.at]
         return _CHANGES.search(self.before + said[:-2]) is not None
 
-    def _value(self, place: Place) -> Beside | None:
-        value = self.reader.take(_VALUE)
+    def _value(self, place: Place, token: Token = _VALUE) -> Beside | None:
+        value = self.reader.take(token)
         return self._judged(value, place) if value else None
 
     def _judged(self, value: re.Match[str], place: Place) -> Beside | None:
         """The value, if it is secret."""
         group, is_bare = _group(value)
         text = value[group]
-        if is_bare and text[-1] in _TRAILING:
+        if is_bare and place in ("said", "loose"):
+            text = text.rstrip("?")
+        if is_bare and text[-1:] in tuple(_TRAILING):
             text = text[: len(text) - _surplus(text)]
         if not text or (self.least and (look_of(text) < self.least or is_code(text))):
             return None
@@ -444,7 +478,9 @@ class _Name:
         if look_of(value) != Look.WORD or not value.isascii() or len(value) > 24:
             return False
         pair = _PAIRED.search(self.before)
-        return pair is not None and pair["user"] != value  # else both are of one type
+        if pair is None or pair["user"] == value:
+            return False  # both are of one type
+        return not (value[0].isupper() and pair["user"][0].isupper())  # each is of a type
 
 
 def _group(value: re.Match[str]) -> tuple[str, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from ollm_tui.services.redaction.rule import REACH_BACK, Rule, Span, compiled, words
 from ollm_tui.services.redaction.values import Name, is_secret
@@ -46,11 +46,9 @@ def _cells(known: Name, match: re.Match[str]) -> list[Span]:
     if line == 0 and at > REACH_BACK:
         return []
     head = text[line : match.end("head")]
-    names = list(_spans(head, 0, len(head), head))
+    names = _names(head)
     column = next((number for number, (_, end) in enumerate(names) if end > at - line), None)
-    is_head = all(compiled(_HEAD_CELL).fullmatch(head, *name) for name in names)
-    is_head = is_head and not compiled(_CODE).search(head)
-    if column is None or len(names) < 2 or not is_head:
+    if column is None:
         return []
     below = compiled(_ROWS).match(text, match.end())
     end = below.end() if below else match.end()
@@ -58,6 +56,16 @@ def _cells(known: Name, match: re.Match[str]) -> list[Span]:
     rows = (list(_spans(text, *line.span(), head)) for line in lines)
     found = _secrets(known, text, (row[column] for row in rows if len(row) == len(names)))
     return [*found, (end, end)]  # no line of a table is the head of another one
+
+
+@lru_cache(maxsize=256)
+def _names(head: str) -> tuple[Span, ...]:
+    """The cells of a line, if it can be the first one of a table."""
+    if compiled(_CODE).search(head):
+        return ()
+    names = tuple(_spans(head, 0, len(head), head))
+    is_head = len(names) > 1 and all(compiled(_HEAD_CELL).fullmatch(head, *name) for name in names)
+    return names if is_head else ()
 
 
 def _items(known: Name, match: re.Match[str]) -> list[Span]:
@@ -83,7 +91,8 @@ def _secrets(known: Name, text: str, cells: Iterator[Span]) -> list[Span]:
     for start, end in cells:
         value = text[start:end].strip(_QUOTES)
         is_quoted = text[start:end].strip()[:1] in ("'", '"')
-        if is_secret(value, known, "quoted" if is_quoted else "code"):
+        is_called = not is_quoted and "(" in value
+        if not is_called and is_secret(value, known, "quoted" if is_quoted else "handed"):
             begin = text.index(value, start, end)
             found.append((begin, begin + len(value)))
     return found

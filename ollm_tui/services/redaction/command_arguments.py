@@ -112,7 +112,7 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
         _chosen,
         unfinished=r"(?:-[uU]|--user|/u:)[^\n|;]{0,300}+\Z",
     ),
-    _option("smbclient", "-U", rf"{_GAP}[\"']?{_NAME}{{1,40}}%"),
+    _option("smbclient", "-U", rf"{_GAP}[\"']?[A-Za-z0-9_.\\/@-]{{1,60}}%"),
     *starmap(_option, _PASSWORD_OPTIONS),
     _after("password", "wpa_passphrase", rf"{_WORD}{{1,60}}+{_GAP}"),
     _after("password", "net use", rf"(?:{_SHARE}{{1,90}}+{_GAP}){{1,3}}(?!/)"),

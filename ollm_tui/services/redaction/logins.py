@@ -68,6 +68,13 @@ def _option(match: re.Match[str]) -> Span | None:
     return match.span("secret") if known else None
 
 
+def _of_user(match: re.Match[str]) -> Span | None:
+    """The password behind a user's name, of several words if they are in quotes."""
+    if match["words"] is None:
+        return _option(match)
+    return None if is_stand_in(match["words"]) else match.span("words")
+
+
 def _pair(match: re.Match[str]) -> Span | None:
     """The password of a match, of which anything but a word counts."""
     known = is_secret(match["secret"], "password", "value")
@@ -165,7 +172,16 @@ LOGINS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        ("auth=(", "basicauth(", "basic_auth(", "credential(", "credentials(", ".auth(", ".login("),
+        (
+            "auth=(",
+            "twilio(",
+            "basicauth(",
+            "basic_auth(",
+            "credential(",
+            "credentials(",
+            ".auth(",
+            ".login(",
+        ),
         r"(?i)[a-z_.]{4,11}=?\([ \t]{0,2}[\"'][^\"'\n]{1,60}[\"'],"
         r"[ \t]{0,2}[\"'](?P<secret>[^\"'\n]{4,200}+)",
         _option,
@@ -198,9 +214,11 @@ LOGINS: tuple[Rule, ...] = (
     Rule(
         "password",
         ("-u ", "--user "),
-        r"(?<=[ \t])-(?:u|-user) {1,4}[\"']?[^\s:\"'/@]{1,60}:(?P<secret>[^\s\"'`\\]{5,200}+)",
-        _option,
-        unfinished=r"-(?:u|-user) {0,4}[\"']?[^\s\"'`\\]{0,300}+\Z",
+        r"(?<=[ \t])-(?:u|-user) {1,4}(?:[\"'][^\s:\"'/@]{1,60}:(?P<words>[^\s\"'`\\]{1,60}"
+        r"(?:[ ][^\s\"'`\\]{1,60}){1,5})[\"']"
+        r"|[\"']?[^\s:\"'/@]{1,60}:(?P<secret>[^\s\"'`\\]{5,200}+))",
+        _of_user,
+        unfinished=r"-(?:u|-user) {0,4}(?:[\"'][^\n\"'`\\]{0,400}+|[^\s\"'`\\]{0,300}+)?\Z",
     ),
     Rule(
         "password",

@@ -27,6 +27,16 @@ _OF_DOCUMENTS = ("EXAMPLE", "EXAMPLEKEY")
 """How the keys end that are printed in documents."""
 
 
+class Reading(NamedTuple):
+    """What came of reading on behind an anchor, and what that cost."""
+
+    secret: Span | None
+    is_open: bool
+    """Whether further text could change it."""
+    effort: int
+    """How many tokens were tried."""
+
+
 class Rule(NamedTuple):
     """A rule for one kind of secret. Its pattern is only tried where one of its anchors is."""
 
@@ -46,8 +56,9 @@ class Rule(NamedTuple):
     unfinished: str = ""
     """Matches from an anchor to the end of a text whose continuation could change the result.
     A rule without it looks at nothing but visible ASCII without spaces."""
-    is_open: Callable[[re.Match[str]], bool] | None = None
-    """The same, for rules that can tell from a match whether further text could change it."""
+    reads: Callable[[re.Match[str], bool], Reading] | None = None
+    """Judges a match by reading on, in place of `judge` and `unfinished`; also told whether there
+    is no further text. It takes its time, so a text is only read as far as it may cost."""
     begins_word: bool = False
     """Whether its anchors count only at the beginning of a word."""
     opening: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import NamedTuple
 
-from ollm_tui.services.redaction.assignments import ASSIGNMENTS
+from ollm_tui.services.redaction.assignments import ASSIGNMENTS, HASTY_REACH, assigned
 from ollm_tui.services.redaction.columns import COLUMNS
 from ollm_tui.services.redaction.command_arguments import COMMAND_ARGUMENTS
 from ollm_tui.services.redaction.headers import HEADERS
@@ -17,7 +17,7 @@ from ollm_tui.services.redaction.known_values import begins_at
 from ollm_tui.services.redaction.logins import LOGINS, PASSWORD_HASHES
 from ollm_tui.services.redaction.mark import Found, mark_for
 from ollm_tui.services.redaction.private_keys import PRIVATE_KEYS
-from ollm_tui.services.redaction.rule import REACH, REACH_BACK, Rule, compiled
+from ollm_tui.services.redaction.rule import REACH, REACH_BACK, Rule, Span, compiled
 from ollm_tui.services.redaction.service_tokens import SERVICE_TOKENS
 
 _LONG_ENOUGH = "(?=[!-~]{14})"
@@ -32,21 +32,49 @@ class Probe(NamedTuple):
     rule: Rule
 
 
+class Allowance:
+    """What reading may still cost: so much at once, and so much for every character of the text."""
+
+    AT_ONCE = 20_000
+    A_CHARACTER = 0.2
+
+    def __init__(self) -> None:
+        self._left: float = self.AT_ONCE
+        self._at: int = 0
+
+    def lasts(self, at: int) -> bool:
+        """Whether something is left at a position, none of which is before an earlier one."""
+        if at > self._at:
+            self._left = min(self.AT_ONCE, self._left + (at - self._at) * self.A_CHARACTER)
+            self._at = at
+        return self._left > 0
+
+    def spend(self, effort: int) -> None:
+        """Take off what reading has cost."""
+        self._left -= effort
+
+    def shift(self, gone: int) -> None:
+        """Count positions from a later beginning on."""
+        self._at -= gone
+
+
 class Anchors:
     """The anchors of all rules, prepared for searching."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         probes = [(anchor, rule) for rule in rules for anchor in rule.anchors]
         table = [Probe(number, *probe) for number, probe in enumerate(probes)]
-        self.free = tuple(probe for probe in table if not probe.rule.begins_word)
+        anywhere = tuple(probe for probe in table if not probe.rule.begins_word)
+        self.free = tuple(probe for probe in anywhere if not probe.rule.reads)
         """Anchors that may be anywhere in a word: few, each is searched for by itself."""
+        self._names = tuple(probe for probe in anywhere if probe.rule.reads)
         self.growing = tuple(
-            probe for probe in self.free if probe.rule.unfinished or probe.rule.is_open
+            probe for probe in anywhere if probe.rule.unfinished or probe.rule.reads
         )
         """Those whose rule tells what is unfinished at the end of a text."""
         self.foreign = tuple(
             probe.anchor.lower()
-            for probe in self.free
+            for probe in anywhere
             if " " in probe.anchor[:-1] or not probe.anchor.isascii()
         )
         """Anchors that a stream may cut apart: any other is held back as a run of visible ASCII."""
@@ -64,6 +92,19 @@ class Anchors:
         for match in compiled(self._after_escapes).finditer(text, max(0, start - 3)):
             if start <= match.end() < stop:
                 yield match.end(), self._words[match[1]]
+
+    def names(self, folded: str, start: int, stop: int) -> list[tuple[int, Probe]]:
+        """The names from `start` to `stop` beside which there may be a secret, in order."""
+        found: list[tuple[int, Probe]] = []
+        for probe in self._names:
+            anchor = probe.anchor
+            end = stop + len(anchor) - 1
+            at = folded.find(anchor, start, end)
+            while at != -1:
+                found.append((at, probe))
+                at = folded.find(anchor, at + 1, end)
+        found.sort()
+        return found
 
 
 def _by_longest(probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
@@ -107,6 +148,8 @@ KNOWN = "known"
 _ANCHORS = Anchors(RULES)
 _LAST = sum(len(rule.anchors) for rule in RULES)
 _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+_STRETCH = 1_000
+"""Characters in which names are looked for at once."""
 _PROGRESS = re.compile(r"\[?(?:[.=#>]+[A-Za-z]?)+")
 """Marks by which a program tells how far it is, such as `....F..`: they do not wait for the end of
 their line."""
@@ -133,6 +176,13 @@ class Scan:
         self._waiting: list[_Candidate] = []
         self._blocked: dict[int, int] = {}
         """Where the last find of each probe ended: it is not tried again inside of it."""
+        self._allowed = Allowance()
+        self._hasty: Span = (0, 0)
+        """The part of the text that is read in haste, because the one before it cost too much."""
+        self._holding = Allowance()
+        """The same for telling what is unfinished, which happens again and again."""
+        self._held: dict[int, int] = {}
+        """The last anchor of each probe for which that was counted."""
 
     def grow(self, more: str) -> None:
         """Append to the text."""
@@ -185,6 +235,10 @@ class Scan:
                 (at - gone, end + gone, probe, kind) for at, end, probe, kind in self._waiting
             ]
             self._blocked = {probe: end - gone for probe, end in self._blocked.items()}
+            self._held = {probe: at - gone for probe, at in self._held.items()}
+            self._hasty = (self._hasty[0] - gone, self._hasty[1] - gone)
+            self._allowed.shift(gone)
+            self._holding.shift(gone)
 
     def _look(self, start: int, stop: int) -> None:
         """Try every rule where one of its anchors begins from `start` to `stop`."""
@@ -210,11 +264,45 @@ class Scan:
                 if match:
                     self._take(probe, match)
                 at = find(anchor, max(at + 1, blocked.get(number, 0)) if match else at + 1)
+        at = start
+        while at < stop:
+            hasty_until = self._hasty[1]
+            if at < hasty_until:
+                at = self._read_hastily(min(stop, hasty_until))
+            else:
+                at = self._read_names(folded, at, min(stop, at + _STRETCH))
         for form in self._known:
             at = text.find(form, start)
             while -1 < at < stop:
                 self._waiting.append((at, -at - len(form), _LAST, KNOWN))
                 at = text.find(form, at + 1)
+
+    def _read_names(self, folded: str, start: int, stop: int) -> int:
+        """Read what is beside each name; returns how far, which is less if it costs too much."""
+        blocked, allowed = self._blocked, self._allowed
+        for at, (number, _, rule) in _ANCHORS.names(folded, start, stop):
+            if at < blocked.get(number, 0):
+                continue
+            if not allowed.lasts(at):
+                self._hasty = (at, at + _STRETCH)
+                return at
+            match = compiled(rule.pattern).match(self.text, at)
+            reading = rule.reads(match, True) if match and rule.reads else None
+            allowed.spend(1 + (reading.effort if reading else 0))
+            if reading and reading.secret:
+                begin, end = reading.secret
+                self._waiting.append((begin, -end, number, rule.kind))
+                blocked[number] = end
+        return stop
+
+    def _read_hastily(self, stop: int) -> int:
+        """Take whatever is assigned to any name for secret; what comes after it is read again."""
+        start, until = self._hasty
+        for begin, end in assigned(self.text, start, stop):
+            self._waiting.append((begin, -end, _LAST, "secret"))
+            start = end
+        self._hasty = (max(start, stop), until)
+        return stop
 
     def _take(self, probe: Probe, match: re.Match[str]) -> None:
         number, _, rule = probe
@@ -226,7 +314,7 @@ class Scan:
             self._blocked[number] = end
         if spans:
             return
-        if not (rule.unfinished or rule.is_open):
+        if not rule.unfinished:
             # A long match that is no secret is not searched again from each position inside.
             self._blocked[number] = match.end()
 
@@ -235,18 +323,34 @@ class Scan:
         text = self.text
         opened = _open_word(text, len(text))
         folded = _folded(text)
-        for _, anchor, rule in _ANCHORS.growing:
+        for probe in _ANCHORS.growing:
+            _, anchor, rule = probe
             hay = folded if rule.any_case else text
             beyond = len(anchor) - 1  # an anchor may begin before that position and end after it
             at = hay.find(anchor, self._searched, opened + beyond)
             while at != -1:
-                if _is_open(rule, text, at):
+                if self._is_open(probe, at):
                     opened = at
                     break
                 at = hay.find(anchor, at + 1, opened + beyond)
         opened = min(opened, begins_at(text, self._searched, self._known))
         opened = min(opened, begins_at(folded, self._searched, _ANCHORS.foreign))
         return max(opened, self._searched, len(text) - REACH)
+
+    def _is_open(self, probe: Probe, at: int) -> bool:
+        """Whether further text could change what a rule finds at an anchor."""
+        number, _, rule = probe
+        if rule.reads is None:
+            return compiled(rule.unfinished).match(self.text, at) is not None
+        is_new = at > self._held.get(number, -1)
+        if is_new and not self._holding.lasts(at):
+            return at > len(self.text) - HASTY_REACH
+        match = compiled(rule.pattern).match(self.text, at)
+        reading = rule.reads(match, False) if match else None
+        if is_new:
+            self._held[number] = at
+            self._holding.spend(1 + (reading.effort if reading else 0))
+        return reading is not None and reading.is_open
 
 
 def _open_word(text: str, end: int) -> int:
@@ -256,14 +360,6 @@ def _open_word(text: str, end: int) -> int:
         return start
     letter = _LAST_LETTERS.search(text, start, end)
     return letter.start() if letter else end
-
-
-def _is_open(rule: Rule, text: str, at: int) -> bool:
-    """Whether further text could change what a rule finds at an anchor."""
-    if rule.is_open is None:
-        return compiled(rule.unfinished).match(text, at) is not None
-    match = compiled(rule.pattern).match(text, at)
-    return match is not None and rule.is_open(match)
 
 
 def _missing_until(needs: tuple[str, int], folded: str, at: int) -> int:

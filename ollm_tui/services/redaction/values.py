@@ -98,6 +98,8 @@ _FILLER = re.compile(
     r"|process\.env|os\.environ|(?:min|max)(?:length|:)|\{[a-z_][\w.]*\}|<[a-z_][\w -]*>|%\(\w+\)s"
 )
 """What is only found in placeholders, unless the rest is random."""
+_ADDED = re.compile(r"[0-9]{2}[!@#$%^&*]\Z")
+"""What somebody adds to a placeholder who is told to choose a stronger password."""
 _SHAPE = re.compile(
     r"""
     id= | [<{[] | \$[({] | \$[a-z_]\w*\Z | \$\d\Z | \$env: | %[a-z_]\w*%\Z | %[sdrv]\Z | %env\(
@@ -121,8 +123,12 @@ _CONSTANT = re.compile(
 """A constant or a variable, which only refers to a secret."""
 _HUMPS = re.compile(r"[A-Za-z]*[a-z][_-]?[A-Z][A-Za-z_-]*")
 """Words that are told apart by capitals: TangerineDream, Blue_Heron."""
-_PHRASE = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){3,5}")
-"""Four to six words, as people are told to make passwords."""
+_PHRASE = re.compile(r"[a-z]{1,12}(?:-[a-z]{1,12}){3,11}")
+"""Four words and more, as people are told to make passwords."""
+_GROUPS = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+"""A password that is shown in groups, so that people can type it."""
+_MOST_WORDS = 3
+"""Words of a password that has spaces in it; with more it is a sentence about passwords."""
 _PART = re.compile(r"[-_./:, |@+]+")
 _WORDLIKE = re.compile(r"(?i)[a-z]*[0-9]{0,2}|[0-9]{1,8}[a-z]{0,2}|[a-z][0-9]{1,2}[a-z]")
 _NUMBERED = re.compile(r"[^_]*_.*[0-9]|(?=.*[A-Z]).{8,}[0-9]{2}")
@@ -139,8 +145,10 @@ _CASED_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]")
 @lru_cache(maxsize=1024)
 def look_of(value: str) -> Look:
     """What a value looks like, wherever it is."""
-    if len(value) < 5 or (not value.isalnum() and value.split() != [value]):
+    if len(value) < 5:
         return Look.OTHER
+    if not value.isalnum() and (parts := value.split()) != [value]:
+        return _look_of_words(value, parts)
     switches = len(_SWITCH.findall(value))
     lower = value.lower()
     if _is_other(value, lower, switches):
@@ -165,6 +173,8 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
     """Whether the value beside a name is a secret."""
     if len(value) < _SHORTEST[name]:
         return False
+    if " " in value and place not in ("value", "quoted"):
+        return False  # between two apostrophes of a sentence
     look = look_of(value)
     if place == "quoted" and look == Look.WORD and name == "password":
         return len(value) > 7 and value.islower()  # labels begin with a capital
@@ -178,6 +188,11 @@ def is_code(value: str) -> bool:
     if _CALL.match(value):
         return True
     return _CODE_PATH.fullmatch(value) is not None and look_of(value) < Look.RANDOM
+
+
+def is_reference(value: str) -> bool:
+    """Whether a value has in it what the names of variables and fields have."""
+    return _REFERENCE.search(value) is not None
 
 
 def is_phrase(value: str, *, is_sure: bool, is_quoted: bool) -> bool:
@@ -203,11 +218,22 @@ def looks_random(value: str) -> bool:
     return has_both and look_of(value) >= Look.CHOSEN and not _is_readable(value)
 
 
+def _look_of_words(value: str, words: list[str]) -> Look:
+    """What a text with spaces looks like: a password if one of its few words is nothing else."""
+    if _GROUPS.fullmatch(value):
+        return Look.CHOSEN
+    if len(words) > _MOST_WORDS or value != " ".join(words) or is_stand_in(value):
+        return Look.OTHER
+    is_marked = any(look_of(word.rstrip(",.;:")) == Look.MARKED for word in words)
+    return Look.CHOSEN if is_marked else Look.OTHER
+
+
 def _is_other(value: str, lower: str, switches: int) -> bool:
     if _MADE_OF_WORDS.match(lower) or _CONSTANT.fullmatch(value):
         return True
     if _FILLER.search(lower):
-        return not _is_random(re.sub(_FILLER.pattern, "", value, flags=re.IGNORECASE))
+        rest = re.sub(_FILLER.pattern, "", value, flags=re.IGNORECASE)
+        return not (_is_random(rest) or _ADDED.search(rest))
     if _SHAPE.match(lower) is None:
         return False
     # Base64 has slashes, too.

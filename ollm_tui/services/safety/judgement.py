@@ -19,7 +19,7 @@ from ollm_tui.services.safety.option_words import Sorted, sorted_words
 from ollm_tui.services.safety.particular_programs import PARTICULAR
 from ollm_tui.services.safety.places import Places, keeps_secrets, singles_out_secrets
 from ollm_tui.services.safety.plain_words import PlainCommand, Word, plain_code
-from ollm_tui.services.safety.read_only import RULES, VERSIONS, Rule
+from ollm_tui.services.safety.read_only import REPORTS, RULES, VERSIONS, Rule
 from ollm_tui.services.safety.shell_dangers import shell_danger
 
 LONGEST_CODE = 10_000
@@ -145,6 +145,8 @@ def _sorted(name: str, words: Sequence[Word], rule: Rule | None, places: Places)
         return git_words(words, places)
     if particular := PARTICULAR.get(name):
         return particular(words)
+    if (reports := REPORTS.get(name)) and words and not words[0].glob:
+        rule, words = reports.get(words[0].text), words[1:]
     if rule is None:
         return Sorted(refusal=f"{name} is not on the list of commands that only read")
     return _paths(sorted_words(name, words, rule), rule)

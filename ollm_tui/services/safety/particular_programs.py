@@ -87,6 +87,11 @@ _JQ = Rule(
 _JQ_REACHES_OUT = re.compile(r"\b(env|ENV|import|include|modulemeta|get_search_list)\b")
 """Finds what reads the environment, or programs in other files."""
 
+_YQ = Rule("reCMP", long="raw-output exit-status prettyPrint no-colors", operands="text")
+_YQ_REACHES_OUT = re.compile(
+    r"(?i)env|load|import|include|system|exec|split|input|modulemeta|get_search_list"
+)
+
 _DATE = Rule("uR", "d", "utc iso-8601 rfc-3339 rfc-email", "date", operands="text", attached="I")
 
 _TREE_PLAIN = re.compile(
@@ -156,6 +161,19 @@ def _jq(words: Sequence[Word]) -> Sorted:
         return Sorted(refusal="its pattern could stand for a file that is called like an option")
     if _JQ_REACHES_OUT.search(found.others[0].text):
         return Sorted(refusal="jq can read the environment and other programs")
+    return Sorted(found.others[1:])
+
+
+def _yq(words: Sequence[Word]) -> Sorted:
+    """Check yq, of which there are two: one is jq, the other can also load files."""
+    rest = words[1:] if words and words[0].text in ("e", "eval") else words
+    found = sorted_words("yq", rest, _YQ)
+    if found.refusal:
+        return found
+    if not found.others or any(word.glob for word in found.others):
+        return Sorted(refusal="its pattern could stand for a file that is called like an option")
+    if _YQ_REACHES_OUT.search(found.others[0].text):
+        return Sorted(refusal="yq can read the environment and other files")
     return Sorted(found.others[1:])
 
 
@@ -287,6 +305,7 @@ PARTICULAR: Mapping[str, Callable[[Sequence[Word]], Sorted]] = MappingProxyType(
         "find": _find,
         "sed": _sed,
         "jq": _jq,
+        "yq": _yq,
         "printf": _printf,
         "test": _test,
         "[": _bracket,

@@ -227,6 +227,31 @@ RULES: Mapping[str, Rule] = {
     "pidof": Rule("sx", operands="text"),
     "ss": Rule("tulnpaxeomiH46s", operands="none"),
     "netstat": Rule("tulnpaerisW46", operands="none"),
+    "ag": Rule(
+        "acgGiLlnQsSUuvwz0",
+        "ABCGm",
+        "ignore-case case-sensitive smart-case literal word-regexp files-with-matches "
+        "files-without-matches count hidden unrestricted all-types all-text invert-match "
+        "line-numbers nonumbers nocolor nogroup nofilename null python js java html cc rust ruby",
+        "after before context depth max-count file-search-regex ignore",
+        operands="pattern",
+    ),
+    "bat": Rule(
+        "pAn",
+        "lrH",
+        "plain show-all number list-languages list-themes no-pager",
+        "language line-range highlight-line style color theme tabs wrap terminal-width",
+    ),
+    "nm": Rule("aACDgnprSu", long="demangle defined-only undefined-only dynamic extern-only"),
+    "objdump": Rule(
+        "adDfhprRstTxCw",
+        "jM",
+        "disassemble headers syms demangle section-headers all-headers",
+        "section",
+    ),
+    "readelf": Rule("ahlSegstndVWrAI", long="all file-header headers symbols wide"),
+    "size": Rule("ABdt", long="format totals"),
+    "dpkg": Rule("lLsS", long="list listfiles status search version", operands="text"),
     "which": Rule("as", long="all", operands="text"),
     "whereis": Rule("bms", operands="text"),
     "type": Rule("afptP", operands="text"),
@@ -255,3 +280,31 @@ VERSIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Options with which a program only prints its version. Not of cargo, go, yarn, pnpm, npx, gradlew:
 for those a file of the project can name another program to run in their place."""
+
+_LISTING = Rule(
+    "aq",
+    "fn",
+    "all quiet no-trunc digests latest size",
+    "filter format last",
+    operands="text",
+)
+_UNITS = Rule(
+    "alq",
+    "nto",
+    "all full no-pager no-legend plain quiet user failed",
+    "lines type state output",
+    operands="text",
+)
+_KNOWN_PACKAGES = Rule(
+    "a", long="installed upgradable all-versions names-only", operands="text", most=20
+)
+REPORTS: Mapping[str, Mapping[str, Rule]] = {
+    "docker": {"ps": _LISTING, "images": _LISTING, "version": _LISTING},
+    "systemctl": dict.fromkeys(
+        ("status", "is-active", "is-enabled", "is-failed", "list-units", "list-timers"), _UNITS
+    ),
+    "apt": {"list": _KNOWN_PACKAGES, "show": _KNOWN_PACKAGES},
+    "apt-cache": dict.fromkeys(("policy", "search", "show"), _KNOWN_PACKAGES),
+}
+"""By program: its first words that only report how the machine is. None that goes to a server, or
+that asks a file of the project what to run."""

@@ -122,3 +122,82 @@ def test_a_command_that_sleeps_and_looks_may_do_so_twenty_times() -> None:
         run("sleep 5; tail -n 1 a.log", f"step {n} of 40: still running") for n in range(40)
     ]
     assert not found_in(grown)
+
+
+NAMES = ("order", "invoice", "customer", "parser", "session", "shipment", "ledger", "basket")
+
+
+def test_a_change_made_back_and_forth_with_the_same_outcome_is_found_at_the_third_time() -> None:
+    there = Do("edit_file", {"path": "a.js", "old": "<", "new": "<="}, "1 replacement", True)
+    back = Do("edit_file", {"path": "a.js", "old": "<=", "new": "<"}, "1 replacement", True)
+    nine, ten = (Do("exec", {"code": "node t.js"}, f"got {n}", is_error=True) for n in (9, 10))
+    flips: list[Event] = [there, ten, back, nine] * 3
+    assert found_in(flips[:10])
+    assert not found_in(flips[:8])
+
+
+def test_a_change_made_back_and_forth_with_other_outcomes_is_none() -> None:
+    there = Do("edit_file", {"path": "a.js", "old": "<", "new": "<="}, "1 replacement", True)
+    back = Do("edit_file", {"path": "a.js", "old": "<=", "new": "<"}, "1 replacement", True)
+    outcomes = [Do("exec", {"code": "node t.js"}, f"case {word}") for word in "abcdefgh"]
+    flips = [event for n, end in enumerate(outcomes) for event in ((there, back)[n % 2], end)]
+    assert not found_in(flips)
+
+
+def test_a_search_in_vain_is_the_same_whichever_tool_and_pattern_spells_it() -> None:
+    names = ("a.sql", "**/a.sql", "*/a.sql", "./a.sql", "*a.sql")
+    searches: list[Event] = [Do("find_files", {"pattern": name}, "(no files)") for name in names]
+    searches.insert(2, run("find . -name a.sql", ""))
+    assert found_in(searches)
+
+
+def test_searches_in_vain_for_different_things_are_none() -> None:
+    greps = [Do("exec", {"code": f"grep -rn {word} app"}, "", is_error=True) for word in NAMES]
+    assert not found_in([*greps])
+
+
+def test_a_file_that_is_not_there_is_the_same_by_its_absolute_path() -> None:
+    places = (
+        "conf/p.env",
+        "/app/conf/p.env",
+        "../app/conf/p.env",
+        "conf//p.env",
+        "/app/./conf/p.env",
+    )
+    reads = [Do("read_file", {"path": at}, f"no such file: {at}", is_error=True) for at in places]
+    assert found_in([*reads])
+
+
+def test_a_question_whether_something_is_running_is_no_news_of_it() -> None:
+    words = "Cannot connect to the daemon at unix:///d.sock. Is the daemon running?"
+    flags = ("", "-q", "--pull", "-t app", "--no-cache", "-f x", "-q --pull")
+    builds = [
+        Do("exec", {"code": f"docker build {each} ."}, words, is_error=True) for each in flags
+    ]
+    assert found_in([*builds])
+
+
+def test_the_number_of_a_process_is_no_news_wherever_it_stands() -> None:
+    starts: list[Event] = [
+        Do(
+            "exec",
+            {"code": "python s.py & sleep 2; kill -0 $!"},
+            f"[1] {pid}\nOSError: address in use\nkill: ({pid}) - No such process",
+            is_error=True,
+        )
+        for pid in range(20411, 20417)
+    ]
+    assert found_in(starts)
+
+
+def test_a_number_that_only_the_program_says_is_no_new_idea() -> None:
+    edits = [
+        Do(
+            "edit_file",
+            {"path": "e.py", "old": f"p('at {n}')", "new": f"p('at {n + 1}')"},
+            "ok",
+            True,
+        )
+        for n in range(7)
+    ]
+    assert found_in(after_each([*edits], CHECK))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.rule import Rule
-from ollm_tui.services.redaction.scan import RULES
+from ollm_tui.services.redaction.scan import RULES, Allowance
 from ollm_tui.services.redaction.stream_redactor import StreamRedactor
 from tests.cases import every
 from tests.conftest import LONG
@@ -78,6 +79,43 @@ def test_no_pattern_repeats_without_a_bound(rule: Rule) -> None:
     for source in (rule.pattern, rule.unfinished):
         without_classes = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "c", source)
         assert not re.search(r"[*]|[c)]\+|\{\d+,\}", without_classes), without_classes
+
+
+NAMES = ("pw ", "pass: ", "otp\n", "token=", "auth,", "key is ", "密码：", "secret(", "a1b2c3", '"')
+SECRET = "kT7#mQ2x9vLp4"
+
+
+def in_any_order(characters: int) -> str:
+    """Names of secrets so dense, and each time between others, that all must be read anew."""
+    return "".join(Random(7).choices(NAMES, k=characters // 5))
+
+
+def test_what_reading_may_cost_comes_back_only_with_the_text() -> None:
+    allowed = Allowance()
+    reads = 0
+    for at in range(10 * CHARACTERS):
+        if allowed.lasts(at):
+            allowed.spend(50)
+            reads += 1
+    assert reads * 50 <= Allowance.AT_ONCE + at * Allowance.A_CHARACTER + 50
+    assert reads * 50 >= at * Allowance.A_CHARACTER
+
+
+def test_text_too_full_of_names_is_hidden_the_same_however_it_is_cut() -> None:
+    text = in_any_order(4 * CHARACTERS)
+    stream = StreamRedactor(Redactor())
+    rng, at, pieces = Random(3), 0, list[str]()
+    while at < len(text):
+        step = rng.choice((1, 7, 80, 999, 20_000))
+        pieces.append(stream.feed(text[at : at + step]))
+        at += step
+    assert "".join(pieces) + stream.end() == Redactor().redact(text)
+
+
+def test_in_text_too_full_of_names_whatever_is_assigned_is_hidden() -> None:
+    flood = in_any_order(4 * CHARACTERS)
+    hidden = Redactor().redact(f'{flood}\ntoken_x = "{SECRET}"\n{flood}{"x " * 5000}pw: {SECRET}\n')
+    assert SECRET not in hidden
 
 
 def test_a_stream_of_tiny_chunks_is_not_looked_at_again_and_again() -> None:

@@ -186,6 +186,45 @@ def test_every_row_of_a_table_is_looked_at() -> None:
     assert shown.count("user") == 20
 
 
+AWKWARD = (
+    ('MAIL_PASS="br!ght$Lamp 27"', "br!ght$Lamp 27"),
+    ("{ host: 'db', password: 'gr4yFalc0n, really', port: 1 }", "gr4yFalc0n, really"),
+    ("COOKIE_SECRET=a-rather-long-line-for-all-the-cookies", "a-rather-long"),
+    ("keystore.password=changeit-1987!", "changeit-1987!"),
+    ("# keys\nssl.key.password=emma.bovary\nssl.port=1", "emma.bovary"),
+    ("<password>Tin&amp;Drum7</password>", "Drum7"),
+    ('smtp.login("me@here.org", "qpwl zmvk htre yxcn")', "htre yxcn"),
+    ('curl --user "ann.lee:close Sesame!" https://here.org', "close Sesame!"),
+    ("smbclient //nas/x -U 'HQ\\svc%Fl0wer-Pot'", "Fl0wer-Pot"),
+    ('API_TOKEN="\\\nq7WmZ2kVx9LtRb4NcYp6Hs\\\n"', "q7WmZ2kVx9LtRb4NcYp6Hs"),
+    ("| host | user | password |\n|---|---|---|\n| a | b | Ot7er.Falke |", "Ot7er.Falke"),
+)
+"""A text, and what of it must not be shown."""
+NEVER_SECRET = (
+    "password=\ntoken=\nsecret=",
+    "class Login(Model):\n    email: EmailStr\n    password: SecretStr\n    token: str = ''",
+    "what's the sudo password on build-03?",
+    """print("Password and confirmation don't match!"); print('no')""",
+    "  self.password=form.entry",
+)
+
+
+@every(("text", "secret"), AWKWARD)
+def test_a_secret_with_spaces_dots_entities_or_line_ends_in_it_is_hidden(
+    text: str, secret: str
+) -> None:
+    whole = Redactor().redact(text)
+    assert secret not in whole
+    for cut in range(1, len(text)):
+        stream = StreamRedactor(Redactor())
+        assert stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.end() == whole, text[:cut]
+
+
+@every("text", NEVER_SECRET)
+def test_the_next_setting_a_type_or_a_sentence_is_no_secret(text: str) -> None:
+    assert Redactor().find(text) == []
+
+
 @every("text", HARMLESS)
 def test_what_only_looks_like_a_name_and_its_value_is_left_alone(text: str) -> None:
     assert Redactor().find(text) == []
