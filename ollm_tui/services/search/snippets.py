@@ -152,5 +152,7 @@ def _word_border(text: str, at: int) -> int:
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
     before = max(0, at - LONGEST_WORD)
-    space = max(text.rfind(blank, before, at) for blank in " \n\t")
+    # Spelled out: every match that is shown has two of these borders.
+    blanks = text.rfind(" ", before, at), text.rfind("\n", before, at), text.rfind("\t", before, at)
+    space = max(blanks)
     return space + 1 if space >= 0 or not before else at
