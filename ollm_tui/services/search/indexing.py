@@ -88,8 +88,8 @@ class Indexing:
             found = {name: directory.fingerprint(name) for name in only if directory.has(name)}
             gone = known.keys() & (set(only) - found.keys())
         stale = [name for name, marks in found.items() if known.get(name) != marks]
-        # By time, so that sessions written at about the same time get row numbers near each other.
-        stale.sort(key=lambda name: max(found[name][1], found[name][3]))
+        # The latest first: they are found while the rest is still being read.
+        stale.sort(key=lambda name: max(found[name][1], found[name][3]), reverse=True)
         return _Work({name: found[name] for name in stale}, frozenset(gone))
 
     def _fill(self, work: _Work, progress: Progress | None) -> None:

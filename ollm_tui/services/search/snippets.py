@@ -20,8 +20,7 @@ LONGEST_WORD = 64
 """Characters of the longest word that is kept whole where a snippet begins or ends."""
 WORDS = re.compile(r"[^\W_]+")
 """Finds the words of a text as the index does."""
-BLANKS = " \n\t"
-BLANK = re.compile(f"[{BLANKS}]")
+BLANK = re.compile("[ \n\t]")
 """Finds where a word ends on screen."""
 
 SHORTEST = 3
@@ -165,5 +164,7 @@ def _word_border(text: str, at: int) -> int:
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
     before = max(0, at - LONGEST_WORD)
-    space = max(text.rfind(blank, before, at) for blank in BLANKS)
+    # Spelled out: every match that is shown has two of these borders.
+    blanks = text.rfind(" ", before, at), text.rfind("\n", before, at), text.rfind("\t", before, at)
+    space = max(blanks)
     return space + 1 if space >= 0 or not before else at

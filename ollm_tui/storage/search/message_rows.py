@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
-from itertools import chain, groupby
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -78,18 +78,17 @@ PRAGMA user_version = {SCHEMA_VERSION};
 _WORDS = "asked, said, aside, tools"
 _BY_SESSION = "CREATE INDEX IF NOT EXISTS by_session ON messages (session)"
 """Created when a known session changes first: filling the index needs none and is faster."""
-_PUT_WORDS = (
-    f"INSERT INTO words (rowid, {_WORDS}) "
-    f"SELECT number, {_WORDS} FROM json_each(?) CROSS JOIN texts ON number = value"
-)
-"""Takes a JSON list of numbers of messages whose texts are indexed as they are."""
-_PUT_SPLIT_WORDS = f"""
+_PUT_WORDS = f"""
 INSERT INTO words (rowid, {_WORDS})
-SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
-    json_extract(value, '$[3]'), json_extract(value, '$[4]')
-FROM json_each(?)
+SELECT number, iif(type = 'array', json_extract(value, '$[1]'), asked),
+    iif(type = 'array', json_extract(value, '$[2]'), said),
+    iif(type = 'array', json_extract(value, '$[3]'), aside),
+    iif(type = 'array', json_extract(value, '$[4]'), tools)
+FROM json_each(?) CROSS JOIN texts
+    ON number = iif(type = 'array', json_extract(value, '$[0]'), value)
 """
-"""Takes a JSON list of lists: the number of a message, and the words to index."""
+"""Takes a JSON list: numbers of messages whose texts are indexed as they are, and lists of a
+number and the words to index."""
 _LATEST_SECOND = 2**40
 """Later times are cut to this."""
 _FIELDS = (
@@ -195,15 +194,13 @@ def write_sessions(
 
 def write_words(connection: sqlite3.Connection, new: NumberedMessages) -> None:
     """Index the words of messages that `write_sessions` has written."""
-    # One statement for many: other threads run meanwhile. In the order of their numbers: FTS5
-    # writes out what it has gathered when a number is lower than the last.
-    for is_split, some in groupby(new, lambda each: _is_split(each[1])):
-        rows = [
-            (number, *map(as_words, _columns(each))) if is_split else number
-            for number, each in some
-        ]
-        statement = _PUT_SPLIT_WORDS if is_split else _PUT_WORDS
-        connection.execute(statement, (msgspec.json.encode(rows).decode(),))
+    # One statement for all: other threads run meanwhile, and FTS5 writes out what it has gathered
+    # before each statement, and when a number is lower than the last.
+    rows = [
+        (number, *map(as_words, _columns(each))) if _is_split(each) else number
+        for number, each in new
+    ]
+    connection.execute(_PUT_WORDS, (msgspec.json.encode(rows).decode(),))
 
 
 def _header(session: IndexedSession) -> tuple[object, ...]:

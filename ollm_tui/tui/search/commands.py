@@ -210,7 +210,10 @@ async def _recall_files(chat: ChatPort, words: Sequence[str]) -> None:
 
     offered = [
         OfferedPassage(
-            " ".join(visible(each.text).split()), visible(each.name), each.text, each.tokens
+            " ".join(visible(each.text).split()),
+            f"{visible(each.name)} · ≈{short_count(each.tokens)}",
+            each.text,
+            each.tokens,
         )
         for each in passages
     ]

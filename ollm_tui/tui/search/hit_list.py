@@ -17,7 +17,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit, HitPlace, Results, SessionHits, Snippet
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
-from ollm_tui.tui.search.words import ELSEWHERE, REASONS, SPEAKERS, moment_words
+from ollm_tui.tui.search.words import ELSEWHERE, SPEAKERS, moment_words
 
 HIT_KEYS = (
     Binding("f", "screen.do('fork')", "Fork", id="hits.fork", tooltip="Fork from there"),
@@ -151,7 +151,7 @@ class HitList(ChoiceList):
 
     def _tags(self, hit: Hit) -> tuple[tuple[str, bool], ...]:
         return (
-            (REASONS[hit.why], hit.why != "words"),
+            (hit.why, hit.why != "words"),
             (f"{len(hit.places) + 1} places", bool(hit.places)),
             (ELSEWHERE, not hit.on_branch),
             ("★" if self._unicode else "*", hit.pinned),

@@ -8,6 +8,8 @@ import time
 from contextlib import aclosing
 from functools import partial
 
+from textual.worker import Worker
+
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError
 from ollm_tui.core.search import Hit, IndexProgress, Order, Query, Results
@@ -38,6 +40,7 @@ class SearchReading:
         self.query = Query()
         self.results = Results((), 0, at_least=False)
         self.order: Order = "relevance"
+        self._looking: Worker[None] | None = None
         self._place: Place | None = None
         """The branch that was read last."""
 
@@ -53,12 +56,21 @@ class SearchReading:
     def look_for(self, text: str, *, is_new: bool = True) -> None:
         """Search for words; a search that still runs is given up."""
         work = partial(self._look_for, text, is_new=is_new)
-        self._search.screen.run_worker(work, group="search", exclusive=True)
+        self._looking = self._search.screen.run_worker(work, group="search", exclusive=True)
 
     def look_at(self, hit: Hit | None) -> None:
         """Show a hit among the messages around it; None clears the preview."""
         work = partial(self._look_at, hit)
         self._search.screen.run_worker(work, group="preview", exclusive=True)
+
+    def show_progress(self, progress: IndexProgress) -> None:
+        """Show how far the index is; what was not found in it yet is looked for again."""
+        is_waiting = not (self.query.asks_nothing or self.results.total)
+        if is_waiting and (self._looking is None or self._looking.is_finished):
+            self.look_for(self._search.text, is_new=False)
+        if progress.total >= SHOWN_FROM:
+            done = f"{progress.done:,} of {counted(progress.total, 'session')}"
+            self._search.show_count(f"Reading {done}")
 
     @property
     def words(self) -> Terms:
@@ -90,7 +102,7 @@ class SearchReading:
         return self._place
 
     async def _refresh(self) -> None:
-        stop = self._history.progress.subscribe(self._tell_progress)
+        stop = self._history.progress.subscribe(self.show_progress)
         try:
             await self._history.refresh()
         except OllmError as error:
@@ -102,11 +114,6 @@ class SearchReading:
             self._search.ask_to_send(host)
         else:
             self._history.meaning.wake()
-
-    def _tell_progress(self, progress: IndexProgress) -> None:
-        if progress.total >= SHOWN_FROM:
-            done = f"{progress.done:,} of {counted(progress.total, 'session')}"
-            self._search.show_count(f"Reading {done}")
 
     async def _look_for(self, text: str, *, is_new: bool) -> None:
         self.query = query = parse_query(text, typing=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,39 @@ async def test_what_is_recorded_is_found_without_asking_for_it(tmp_path: Path) -
     await recorder.close()
     history.close()
     await recording.close()
+
+
+def test_what_was_said_last_is_found_before_the_rest_is_read(tmp_path: Path) -> None:
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    long = [user_message(f"more{number}", "and more" * 4000) for number in range(200)]
+    for number, others in enumerate(([], long)):
+        begin(library.store, f"s{number}", user_message(f"m{number}", f"retries {number}"), *others)
+        os.utime(library.store.layout.journal(f"s{number}"), (number, number))
+    history = HistorySearch(library.store)
+    found: list[list[str]] = []
+
+    def look(done: int, total: int) -> None:
+        results = next(history.search(Query((Term("retries"),)), limit=5))
+        found.append([f"{done} of {total}", *sorted(hit.message_id for hit in results.hits)])
+
+    history.refresh(look)
+    history.close()
+    assert found == [["1 of 2", "m1"], ["2 of 2", "m0", "m1"]]
+
+
+def test_texts_with_and_without_spaces_are_written_to_the_index_together(tmp_path: Path) -> None:
+    """Each statement of its own makes FTS5 write out what it has, and merge it later."""
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    said = [user_message(f"m{at}", f"{at} 検索" if at % 2 else f"{at} retries") for at in range(10)]
+    begin(library.store, "one", *said)
+    history = HistorySearch(library.store)
+    history.refresh()
+    counts = [next(history.search(Query((Term(w),)), limit=9)).total for w in ("検索", "retries")]
+    history.close()
+    assert counts == [5, 5]
+    with closing(sqlite3.connect(library.store.layout.search)) as connection:
+        segments = connection.execute("SELECT count(DISTINCT segid) FROM words_idx").fetchone()
+    assert segments == (1,)
 
 
 DAMAGE: dict[str, Callable[[Path], object]] = {

@@ -134,7 +134,7 @@ async def test_passages_of_files_are_chosen_and_go_along_as_data(
         root = at.app.workspace.project.root
         (root / "notes.md").write_text("# Uploads\n\nThe quokka decides how often it is tried.\n")
         await recall(at, "--files which quokkas decide")
-        assert "notes.md:1-3" in shown(at.app) and "≈" in shown(at.app)
+        assert "notes.md:1-3 · ≈" in shown(at.app), "what it costs"
         found = picker(at).choice_list
         # The words that were typed are in a file here as well: the draft of the prompt.
         while not (found.highlighted and "notes.md" in found.highlighted.note):

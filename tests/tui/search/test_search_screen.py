@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.provider import TextDelta
+from ollm_tui.core.search import IndexProgress
+from ollm_tui.services.search.searching import HistorySearch
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.search.facet_bar import FacetBar
 from ollm_tui.tui.search.hit_timeline import HitTimeline
 from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
 from ollm_tui.tui.search.screen import SearchLine
 from tests.cases import some
+from tests.crash.samples import begin, user_message
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import desk
 from tests.tui.search_samples import full_id
@@ -77,6 +82,17 @@ async def test_a_hit_on_another_branch_says_so_and_is_shown_there(
         assert at.stream.keys == ["s0m0", "s0m1", "s0m2", "s0b3"]
 
 
+async def test_a_match_says_why_it_is_there_in_a_word(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home, size=(100, 30)) as at:
+        await at.search("jitter")
+        results = at.screen.reading.results
+        [group] = results.sessions
+        hits = tuple(hit._replace(why="both") for hit in group.hits)
+        at.screen.show_results(results._replace(sessions=(group._replace(hits=hits),)), is_new=True)
+        await at.settle()
+        assert at.lines[1].endswith("full jitter** and a… both")
+
+
 async def test_what_is_no_filter_is_told_in_one_line(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("role:nobody ")
@@ -96,6 +112,22 @@ async def test_any_text_is_harmless_and_searching_goes_on(
         at.screen.query_one(SearchLine).value = "jitter"
         await at.settle()
         assert at.hits == ["s0m1"]
+
+
+async def test_what_was_not_found_is_looked_for_again_while_sessions_are_read(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("nebula")
+        assert at.hits == []
+        library = SessionLibrary.at(StoreLayout(home / "sessions"))
+        begin(library.store, "late", user_message("m-late", "about the nebula"))
+        history = HistorySearch(library.store)
+        history.refresh()
+        history.close()
+        at.screen.reading.show_progress(IndexProgress(1, 2))
+        await at.settle()
+        assert at.hits == ["m-late"]
 
 
 # Narrowing
