@@ -19,6 +19,7 @@ from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.events import Event, Key
 from textual.keys import Keys
+from textual.screen import Screen
 from textual.theme import Theme
 from textual.worker import (
     NoActiveWorker,
@@ -266,6 +267,21 @@ class Frame(App[int]):
         keymap, problems = check_keymap(self.loaded.settings.keymap)
         self.warnings += problems
         self.set_keymap(keymap)
+
+    def get_screen(  # pyright: ignore[reportIncompatibleMethodOverride] none has a name here
+        self, screen: Screen[T], screen_class: type[Screen[T]] | None = None
+    ) -> Screen[T]:
+        """Gives a screen the classes of its size before it is first laid out. Textual does so
+        afterwards, and then styles it, lays it out and draws it once more."""
+        if not screen.is_running:
+            steps_and_room = (
+                (screen.HORIZONTAL_BREAKPOINTS or (), self.size.width),
+                (screen.VERTICAL_BREAKPOINTS or (), self.size.height),
+            )
+            for steps, room in steps_and_room:
+                if fitting := [step for step in steps if step[0] <= room]:
+                    screen.add_class(max(fitting)[1], update=False)
+        return super().get_screen(screen, screen_class)
 
     # The terminal
 

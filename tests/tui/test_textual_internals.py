@@ -30,6 +30,7 @@ METHODS: dict[tuple[type[object], str], str] = {
     (Compositor, "_render_chops"): "7963982a",
     (Compositor, "update_widgets"): "6c9b5c24",
     (Compositor, "render_partial_update"): "6ba5bc48",
+    (Compositor, "_regions_to_spans"): "3b7acd72",
     (Screen, "_compositor_refresh"): "9c8bfdb9",
     (Screen, "_on_timer_update"): "d937d8a0",
     # used by tui/stream/transcript/viewport.py

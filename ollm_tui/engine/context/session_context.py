@@ -236,21 +236,36 @@ class SessionContext:
         Afterwards its count and its view cost little."""
         for _ in self._assembling():
             await asyncio.sleep(0)
-        pieces, known = list(self.assembly.pieces), self._counted
-        is_known = known and known.version == self.counter.version
-        counted = known.pieces if known and is_known and known.assembly is self.assembly else 0
-        for start in range(counted, len(pieces), PIECES_AT_A_TIME):
-            self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
+        assembly, counter, tools = self.assembly, self.counter, self.tools
+        pieces, known = list(assembly.pieces), self._count_so_far()
+        count = known.tokens if known else counter.count((), tools)
+        version = counter.version
+        for start in range(known.pieces if known else 0, len(pieces), PIECES_AT_A_TIME):
+            more = pieces[start : start + PIECES_AT_A_TIME]
+            # Another prompt may have been counted in a pause; its entries make the rest cheaper.
+            count = count and counter.extended(count, *more)
+            if count is None:
+                counter.count(more)
             await asyncio.sleep(0)
+        if count and version == counter.version and not self._count_so_far():
+            last = pieces[-1] if pieces else None
+            self._counted = _Counted(assembly, len(pieces), last, tools, version, count)
+
+    def _count_so_far(self) -> _Counted | None:
+        """The last count, if the prompt still begins with what was counted."""
+        known = self._counted
+        if known is None or known.tools is not self.tools:
+            return None
+        is_same = (known.version, known.assembly) == (self.counter.version, self.assembly)
+        return known if is_same and _begins_with(self.assembly.pieces, known) else None
 
     def count(self) -> PromptCount:
         """The tokens of the prompt, without waiting: estimated where they are not known."""
         assembly, counter, tools = self.assembly, self.counter, self.tools
-        pieces, known = assembly.pieces, self._counted
+        pieces, known = assembly.pieces, self._count_so_far()
         last = pieces[-1] if pieces else None
         count: PromptCount | None = None
-        is_known = known and (known.version, known.assembly) == (counter.version, assembly)
-        if known and is_known and known.tools is tools and _begins_with(pieces, known):
+        if known:
             count = counter.extended(known.tokens, *pieces[known.pieces :])
             if count is known.tokens:
                 return known.tokens
@@ -273,6 +288,7 @@ class SessionContext:
             await self.counter.settle_end(pieces)
         elif pieces and not self.counter.is_told(pieces, self.tools):
             await self.counter.ask(self.request(), pieces)
+        await self.prepare()  # what was learnt changes the count of every message
 
     @property
     def _server_counts(self) -> bool:

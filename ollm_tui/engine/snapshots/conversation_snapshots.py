@@ -96,6 +96,11 @@ class ConversationSnapshots:
         found = undoable(self.restores)
         return found[0] if found else None
 
+    @property
+    def tokens(self) -> int:
+        """The tokens of the context as it is."""
+        return self._context.count().tokens
+
     def now(self, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
         """The context as it is, as a snapshot that is not stored."""
         count = self._context.count()

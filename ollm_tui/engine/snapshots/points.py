@@ -3,6 +3,7 @@ can be looked at, compared and forked, whether the session is open or not."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -43,6 +44,10 @@ class Held(Protocol):
     @property
     def snapshots(self) -> ConversationSnapshots:
         """The snapshots of the conversation."""
+        ...
+
+    async def prepare(self) -> None:
+        """Assembles and counts the context in small steps."""
         ...
 
 
@@ -102,7 +107,8 @@ class Points:
         return SnapshotTotals(counts, size + await self._on_disk(self._library.index.stored_bytes))
 
     async def overview(self, session_id: str) -> Overview:
-        """A session with its branches, snapshots and timeline.
+        """A session with its branches, snapshots and timeline, made in steps: a long one must not
+        hold up the keys.
 
         Of a deleted or damaged session only the snapshots are left; SessionNotFound or
         SessionDamaged if there are none.
@@ -115,9 +121,16 @@ class Points:
                 raise
             state = _without_words(session_id, snapshots)
         held = self._held.get(session_id)
-        now = held.snapshots.now().token_count if held and held.state is state else None
+        now: int | None = None
+        if held and held.state is state:
+            await held.prepare()
+            now = held.snapshots.tokens
+            await asyncio.sleep(0)
         timeline = timeline_of(state, snapshots, now)
-        return Overview(state, branches_of(state), snapshots, timeline)
+        await asyncio.sleep(0)
+        branches = branches_of(state)
+        await asyncio.sleep(0)
+        return Overview(state, branches, snapshots, timeline)
 
     async def at(self, point: Point, state: SessionState | None = None) -> ContextSnapshot:
         """The context at a point, as a snapshot; `state` is the session, if it is known.
@@ -131,7 +144,7 @@ class Points:
             return await held.snapshots.counted(snapshot) if held else snapshot
         state = state or await self.state(point.session_id)
         if not point.message:
-            return self._now(state)
+            return await self._now(state)
         if point.message not in state:
             raise StoreError(f"no message {point.message}", "ollm sessions view ID")
         held = self._held.get(point.session_id)
@@ -164,10 +177,13 @@ class Points:
             return self._ephemeral.add_copy(session)
         return await self._on_disk(self._library.add, session)
 
-    def _now(self, state: SessionState) -> ContextSnapshot:
+    async def _now(self, state: SessionState) -> ContextSnapshot:
         """A session as it is: counted if it is open here, else with its last known tokens."""
         held = self._held.get(state.header.session_id)
-        return held.snapshots.now() if held and held.state is state else present(state)
+        if not held or held.state is not state:
+            return present(state)
+        await held.prepare()
+        return held.snapshots.now()
 
     async def _state_or_none(self, session_id: str) -> SessionState | None:
         """A session, or None if it was deleted or is damaged: its snapshots are left."""

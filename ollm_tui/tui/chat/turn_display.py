@@ -62,6 +62,9 @@ TICK_SECONDS = 1.0
 FRAME_SECONDS = 1 / 20
 """Fast enough to look continuous; a third fewer paints than 30 a second."""
 
+LIVE_SECONDS = 1 / 5
+"""How often the gauge follows an answer: more often nobody reads its numbers."""
+
 
 class TurnDisplay:
     """Shows the turns of one conversation, and in `lines` what is going on."""
@@ -88,6 +91,8 @@ class TurnDisplay:
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._frame: asyncio.TimerHandle | None = None
+        self._measured_at = 0.0
+        """When the gauge was last told of the answer."""
         self._waiting = Waiting()
         self._clock: Timer | None = None
         """Ticks while the first word is waited for."""
@@ -322,7 +327,9 @@ class TurnDisplay:
             text = "".join(self._text)
             self._text.clear()
             self._transcript.grow(self._reply, text)
-        self._lines.show_live()
+        if self._now() - self._measured_at >= LIVE_SECONDS or not self._is_answering:
+            self._measured_at = self._now()
+            self._lines.show_live()
 
     def _end(self, message: Message | None) -> None:
         if self._has_tools:

@@ -30,6 +30,10 @@ _INDENT = "  "
 """Before the lines of an open fold."""
 
 
+_GAP = Strip([])
+"""Between two entries."""
+
+
 class FoldLines:
     """The lines of one fold at one width. Text that comes while it is closed costs nothing."""
 
@@ -226,7 +230,7 @@ class EntryLayout:
     def strip(self, line: int, under_cursor: bool = False) -> Strip:
         """Return a line with its margin."""
         if line >= self.rows:
-            return Strip([])
+            return _GAP
         segments = [self._styles.mark(self.entry.speaker, under_cursor)]
         used = 0
         if line < self._tops[-1]:
@@ -241,6 +245,18 @@ class EntryLayout:
             free = max(self._room - used - cells(ending), 0)
             segments += [Segment(" " * free), Segment(ending, self._styles.footer)]
         return Strip(segments)
+
+    def settled(self, line: int) -> Strip | None:
+        """Return what makes up a line of the text, the same object until the line changes; None
+        where more than that stands on the line, or something that is made anew each time."""
+        if line >= self.rows:
+            return _GAP
+        if self._markdown is None or line >= self._tops[-1] or self._ending_on(line):
+            return None
+        if self.entry.growing and line == self._tops[-1] - 1:
+            return None
+        part, inner = self.part_at(line)
+        return self._markdown.strip(inner) if self.parts[part] is self._markdown else None
 
     def _writing_end(self, used: int) -> list[Segment]:
         """Return what stands where the next word will: what is waited for, or a mark."""

@@ -120,6 +120,11 @@ class Finder:
         self._view.reveal_line(place, line)
         self._view.refresh()
 
+    @property
+    def is_marking(self) -> bool:
+        """Whether hits are marked."""
+        return self._words is not None
+
     def spans(self, layout: EntryLayout, line: int) -> list[tuple[int, int, bool]]:
         """Return the hits on a line of an entry: start, end, and whether it is the current one."""
         part, inner = layout.part_at(line)

@@ -19,6 +19,7 @@ from ollm_tui.tui.stream.transcript.cursor import MessageCursor
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold, FoldKind
 from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
 from ollm_tui.tui.stream.transcript.finder import Finder
+from ollm_tui.tui.stream.transcript.kept_rows import KeptRows
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 from ollm_tui.tui.stream.transcript.stack import EntryStack
 from ollm_tui.tui.stream.transcript.viewport import Viewport
@@ -44,6 +45,7 @@ class Transcript(Viewport):
         super().__init__(looks, **options)
         self.cursor = MessageCursor(self, self._post_cursor_moved)
         self.finder = Finder(self)
+        self._kept = KeptRows()
         self._style: Style | None = None
         """The style of the widget itself while lines are drawn."""
 
@@ -146,6 +148,7 @@ class Transcript(Viewport):
     def restyle(self, looks: TranscriptStyles) -> None:
         """Use other styles from now on."""
         self.stack.looks = looks
+        self._kept.clear()
         self.lay_out_anew()
 
     def watch_show_details(self, show_details: bool) -> None:
@@ -190,13 +193,42 @@ class Transcript(Viewport):
     # Drawing
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw some lines of the screen."""
+        """Draw some lines of the screen; finished lines of an answer are not drawn twice."""
         # Taken once for all of them: it is put together from all widgets up to the screen.
         self._style = self.rich_style
         try:
-            return super().render_lines(crop)
+            return self._rows(crop)
         finally:
             self._style = None
+
+    def _rows(self, crop: Region) -> list[Strip]:
+        self._kept.drawn_with((self._style, self.size, self.stack.width, crop.x, crop.width))
+        top = self.styles.gutter.top
+        lines = [self._settled_line(y - top) for y in crop.line_range]
+        rows = [line and self._kept.find(*line) for line in lines]
+        missing = [number for number, row in enumerate(rows) if row is None]
+        if missing:
+            first, end = missing[0], missing[-1] + 1
+            part = Region(crop.x, crop.y + first, crop.width, end - first)
+            rows[first:end] = super().render_lines(part)
+            for line, row in zip(lines[first:end], rows[first:end], strict=True):
+                if line and row is not None:
+                    self._kept.keep(*line, row)
+        return [row for row in rows if row is not None]
+
+    def _settled_line(self, y: int) -> tuple[tuple[int, int], Strip] | None:
+        """Return which line of which entry a row shows, and what the line consists of; None if
+        its looks depend on more than that."""
+        at = self.entry_at(y)
+        if at is None or self.finder.is_marking or self.text_selection or self.has_news:
+            return None
+        content = None if self.cursor.covers(at[0]) else self.stack.layout(at[0]).settled(at[1])
+        return None if content is None else (at, content)  # an empty line is false
+
+    def notify_style_update(self) -> None:
+        """Forget how lines were drawn; the theme may be another one."""
+        self._kept.clear()
+        super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the screen."""

@@ -294,4 +294,5 @@ class Viewport(ScrollView, can_focus=True):
         first = max(top + line, 0)
         last = self.size.height if has_moved else top + self.stack.heights[place]
         if first < min(last, self.size.height):
-            self.refresh(Region(0, first, self.size.width, last - first))
+            width = self.scrollable_content_region.width  # the scroll bar knows when it moved
+            self.refresh(Region(0, first, width, last - first))
