@@ -242,7 +242,7 @@ def llm_threads(home: Path) -> Path:
     borrowed = {"text_ref": [{"literal": "Where "}, {"fragment": 7}]}
     call = {"name": "list", "arguments": {"path": "."}, "tool_call_id": "c"}
     result = {"name": "list", "output": "carrot.py", "tool_call_id": "c"}
-    said = (
+    said: tuple[tuple[Any, ...], ...] = (
         ("h1", None, "user", "text", None, borrowed),
         ("h2", "h1", "assistant", "tool_call", None, call),
         ("h3", "h2", "tool", "tool_result", None, result),
