@@ -39,6 +39,7 @@ from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.turn.engine_line import InLine, Place
+from ollm_tui.engine.turn.incoming import Incoming
 from ollm_tui.engine.turn.prompt_check import PromptCheck
 from ollm_tui.engine.turn.reply import Reply
 from ollm_tui.engine.turn.stray_calls import stray_calls
@@ -218,14 +219,18 @@ class ModelRound:
                     yield queued
             if self._stoppable.stopped:
                 return
-            async with aclosing(self._provider.stream(request)) as stream:
-                while (event := await self._stoppable.wait(anext(stream, None))) is not None:
-                    if isinstance(event, Completed):
-                        for last in await self._finish(event):
-                            yield last
-                        return
-                    if (shown := self._take(event)) is not None:
-                        yield shown
+            incoming = Incoming(self._provider.stream(request))
+            try:
+                while events := await self._stoppable.wait(incoming.next()):
+                    for event in events:
+                        if isinstance(event, Completed):
+                            for last in await self._finish(event):
+                                yield last
+                            return
+                        if (shown := self._take(event)) is not None:
+                            yield shown
+            finally:
+                await incoming.close()
         if not self._stoppable.stopped:
             raise BadAnswer("the answer was cut off", "send it again")
 

@@ -39,6 +39,36 @@ async def test_others_get_their_turn_while_a_long_context_is_counted(
     await conversation.close()
 
 
+async def test_others_get_their_turn_while_the_browser_looks_at_a_session_that_was_just_opened(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    session = replace(sample_session(MESSAGES, 40), model="scripted")
+    SessionLibrary.at(StoreLayout(home / "sessions")).add(session)
+    workspace = await open_workspace()
+    conversation, _ = await workspace.resume(session.session_id)
+    turns = 0
+    task = asyncio.create_task(workspace.points.overview(session.session_id))
+    while not task.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns >= 2 * MESSAGES // PIECES_AT_A_TIME
+    assert task.result().timeline.tokens[-1] == conversation.context().count.tokens
+    await conversation.close()
+
+
+async def test_a_long_context_is_added_up_while_it_is_counted_and_not_once_more_afterwards(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    conversation = await long_conversation(open_workspace, home)
+    await conversation.prepare()
+    prepared = conversation.context().count
+    # Whoever looks again gets what was added up, not a sum that was made anew.
+    assert conversation.context().count is prepared
+    await conversation.recount()
+    assert conversation.context().count == prepared
+    await conversation.close()
+
+
 async def test_what_changes_while_a_long_context_is_counted_is_in_it(
     open_workspace: OpenWorkspace, home: Path
 ) -> None:
