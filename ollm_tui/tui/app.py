@@ -42,7 +42,7 @@ class OllmApp(Frame):
         self.ends_at_once = True
 
     async def action_quit(self) -> None:
-        """Quits, after a warning if that would end jobs, or answers that are not seen.
+        """Quits, after a warning if that would end answers or jobs.
 
         Ctrl+Q is Textual's own key for this action, which comes before the key of the screen.
         """

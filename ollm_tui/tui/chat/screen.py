@@ -332,11 +332,9 @@ class ChatScreen(LeanScreen):
         await self.action_command("session.go", event.session_id)
 
     def asks_before_leaving(self) -> bool:
-        """Warns once that quitting ends jobs, or answers that are not seen; returns whether it
-        warned just now."""
+        """Warns once that quitting ends answers or jobs; returns whether it warned just now."""
         running = [each for each in self.standings() if each.state in AT_WORK]
-        unseen = () if all(each.is_shown for each in running) else running
-        words = quit_words(unseen, self.app.shell.would_end if self.app.shell else "")
+        words = quit_words(running, self.app.shell.would_end if self.app.shell else "")
         now = time.monotonic()
         if not words or now - self._warned < NOTICE_SECONDS:
             return False

@@ -51,8 +51,8 @@ def _short(title: str, longest: int) -> str:
 
 def quit_words(running: Sequence[Standing], jobs: str) -> list[str]:
     """Say what quitting would stop, in many words and in few; nothing if that is nothing."""
-    if jobs and not running:
-        return [f"{jobs} running. Press again to quit and kill · F8 jobs"]
+    if not running:
+        return [f"{jobs} running. Press again to quit and kill · F8 jobs"] if jobs else []
     ends = what_ends(running, jobs)
     *named, counts = [f"Still running: {what}. Press again to quit" for what in ends]
     return [

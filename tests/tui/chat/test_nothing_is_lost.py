@@ -41,7 +41,7 @@ async def test_what_waits_when_the_program_ends_is_there_the_next_time(open_app:
         await pilot.press("enter")
         await pilot.pause(0.1)
         await type_in(pilot, "important")
-        await pilot.press("enter", "ctrl+q")
+        await pilot.press("enter", "ctrl+q", "ctrl+q")
         await pilot.pause()
     async with open_app() as (app, pilot):
         await pilot.press("up")

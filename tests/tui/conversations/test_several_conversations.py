@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Context, LoopDetection, ProviderSettings, Settings
 from ollm_tui.tui.app import OllmApp
@@ -50,6 +51,11 @@ async def ask(app: OllmApp, pilot: Pilot[int], words: str) -> None:
     await type_in(pilot, words)
     await pilot.press("enter")
     await until(pilot, f"To {words}:", app)
+
+
+async def until_ended(app: OllmApp, conversation: Conversation) -> None:
+    while app.is_running or conversation.state.branch()[-1].status == "streaming":
+        await asyncio.sleep(0.02)
 
 
 async def begin_another(app: OllmApp, pilot: Pilot[int]) -> None:
@@ -155,12 +161,33 @@ async def test_quitting_asks_once_and_names_what_still_runs(open_app: OpenApp) -
         await pilot.press("ctrl+q")
         await until(pilot, "Still running: one. Press again to quit", app)
         assert app.is_running
-        await pilot.press("ctrl+q")
-        await pilot.pause()
         [one, _] = app.conversations
-        while one.state.branch()[-1].status == "streaming":
-            await asyncio.sleep(0.02)
+        await pilot.press("ctrl+q")
+        await until_ended(app, one)
         assert one.state.branch()[-1].text == "To one:"
+
+
+async def test_quitting_asks_once_about_the_answer_that_is_shown(open_app: OpenApp) -> None:
+    async with open_app(Scripted(Answers("one")), size=(120, 30)) as (app, pilot):
+        await ask(app, pilot, "one")
+        await pilot.press("ctrl+q")
+        await until(pilot, "Still running: one. Press again to quit; text so far is kept", app)
+        assert app.is_running
+        conversation = chat(app).chat.conversation
+        await pilot.press("ctrl+q")
+        await until_ended(app, conversation)
+        assert conversation.state.branch()[-1].text == "To one:"
+
+
+async def test_quitting_asks_nothing_when_answers_are_over(open_app: OpenApp) -> None:
+    answers = Answers("one")
+    async with open_app(Scripted(answers), size=(120, 30)) as (app, pilot):
+        await ask(app, pilot, "one")
+        await begin_another(app, pilot)
+        answers.gates["one"].set()
+        await until(pilot, "one finished", app)
+        await pilot.press("ctrl+q")
+        await until_ended(app, app.conversations[0])
 
 
 async def test_a_conversation_at_rest_is_closed_when_another_is_opened(open_app: OpenApp) -> None:
