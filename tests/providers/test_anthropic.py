@@ -320,6 +320,23 @@ async def test_models_come_with_what_they_can() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("model", "continues"),
+    [
+        ("claude-3-5-haiku-20241022", True),
+        ("claude-opus-4-20250514", True),
+        ("claude-sonnet-4-5", True),
+        ("claude-haiku-4-5-20251001", True),
+        ("claude-opus-4-6", False),
+        ("claude-sonnet-4-6", False),
+        ("claude-opus-5", False),
+    ],
+)
+async def test_only_older_models_go_on_with_an_answer(model: str, continues: bool) -> None:
+    async with served(anthropic((), models=[model_entry()])) as (provider, _):
+        assert (await provider.capabilities(model)).continues is continues
+
+
 async def test_what_the_server_does_not_say_of_a_model_is_on_its_card() -> None:
     card = ModelCard(window=500, can=("tools", "images"))
 

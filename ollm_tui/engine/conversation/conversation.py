@@ -445,9 +445,7 @@ class Conversation(HeldSession):
         if self.when_touched and paths:
             await self.when_touched(self._notes_in_turn, paths)
 
-    def _check_of(
-        self, question: Message, continued: Message | None, last: Message
-    ) -> PromptCheck:
+    def _check_of(self, question: Message, continued: Message | None, last: Message) -> PromptCheck:
         """The check of the prompt that ends with `last`; hooks run before the first of a turn."""
         self._context.begin_turn(last, continues=last is continued)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
