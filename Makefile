@@ -24,11 +24,15 @@ test: $(VENV)/dev model
 test-more: $(VENV)/dev model
 	OLLM_TESTS=more PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist worksteal --ignore tests/architecture
 
-# For the hand, while writing: no model, no terminal, no process, one example in four.
+# For the hand, while writing: no model, no terminal, no process, of the screens the chat only, and
+# one example in four.
+NOT_FAST := architecture cli snapshots web services/extensions services/jobs services/mcp \
+	services/sandbox services/sync tui/browser tui/compare tui/compression tui/context \
+	tui/conversations tui/jobs tui/models tui/search
 test-fast: $(VENV)/dev
 	OLLM_TESTS=usual OLLM_EXAMPLES=25 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist worksteal \
-		-m 'not model and not terminal and not slow' \
-		--ignore tests/cli --ignore tests/snapshots --ignore tests/architecture
+		-m 'not model and not terminal and not slow' $(addprefix --ignore tests/,$(NOT_FAST))
+	@echo "left out: $(NOT_FAST)"
 
 # The long tests that guard what was said: kills at every call and at random, a full disk.
 test-data: $(VENV)/dev

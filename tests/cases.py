@@ -50,7 +50,12 @@ def every(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test]
     return with_cases
 
 
-def some(number: int, names: str | tuple[str, ...], cases: Iterable[Any], **options: Any) -> Any:
+def some(
+    number: int,
+    names: str | tuple[str, ...],
+    cases: Iterable[Any],
+    ids: Iterable[str] | Callable[[Any], object] | None = None,
+) -> pytest.MarkDecorator:
     """Like `pytest.mark.parametrize`; `make test` takes so many of the cases, from the first to the
     last, and leaves the others to `make test-more`."""
     table = list(cases)
@@ -60,10 +65,10 @@ def some(number: int, names: str | tuple[str, ...], cases: Iterable[Any], **opti
         case if place in usual else _left_for_more(case, isinstance(names, tuple))
         for place, case in enumerate(table)
     ]
-    return pytest.mark.parametrize(names, marked, **options)
+    return pytest.mark.parametrize(names, marked, ids=ids)
 
 
-def _left_for_more(case: Any, has_several: bool) -> Any:
+def _left_for_more(case: Any, has_several: bool) -> ParameterSet:
     if isinstance(case, ParameterSet):
         return case._replace(marks=(*case.marks, pytest.mark.more))
     values = case if has_several else (case,)

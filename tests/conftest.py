@@ -116,7 +116,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker tells what it left out; all of them leave out the same."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        output["left_out"] = session.config.stash.get(_COUNTS, {})
+        output["left_out"] = session.config.stash.get(_COUNTS, dict[str, int]())
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -137,7 +137,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what an ordinary run does not do."""
     if LONG:
         return
-    counts = terminalreporter.config.stash.get(_COUNTS, {})
+    counts = terminalreporter.config.stash.get(_COUNTS, dict[str, int]())
     parts = [f"{counts.get('long', 0)} long tests {FULL_NUMBERS}"]
     if more := counts.get("more"):
         parts.insert(0, f"{more} further cases and corners (make test-more)")
@@ -161,7 +161,8 @@ def no_foreign_variables() -> Iterator[None]:
 @pytest.fixture
 def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """A fresh folder; pytest's own reads the names of all earlier ones to find a free one."""
-    function = request.node.name.partition("[")[0].removeprefix("test_")
+    name = cast(pytest.Item, cast(Any, request).node).name
+    function = name.partition("[")[0].removeprefix("test_")
     folder = tmp_path_factory.getbasetemp() / f"{next(_folders)}-{function[:30]}"
     folder.mkdir(mode=0o700)
     return folder

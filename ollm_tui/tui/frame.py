@@ -281,7 +281,7 @@ class Frame(App[int]):
             for steps, room in steps_and_room:
                 if fitting := [step for step in steps if step[0] <= room]:
                     screen.add_class(max(fitting)[1], update=False)
-        return super().get_screen(screen, screen_class)
+        return super().get_screen(screen, screen_class)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
 
     # The terminal
 

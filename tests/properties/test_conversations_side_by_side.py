@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollm_tui.core.events import ReasoningArrived, TextArrived
+from ollm_tui.core.events import Queued, ReasoningArrived, TextArrived
 from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
 from ollm_tui.core.tool import Decision
 from ollm_tui.core.tool_events import ApprovalRequested
@@ -66,6 +66,8 @@ class Life:
         self.gates = [asyncio.Event() for _ in steps]
         self._turn = 0
         self._begun = asyncio.Event()
+        self._is_in_line = False
+        self._is_over = False
         self._asked = ""
         self.texts: list[str] = []
         self.ids = set[str]()
@@ -85,10 +87,17 @@ class Life:
         over = asyncio.Event() if ends == "cancel" else self.gates[self._turn]
         return [TextDelta(f"a{name} begun"), over, TextDelta(" over"), DONE]
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing goes on before a gate is opened, or another conversation is done."""
+        at_gate = self._begun.is_set() and not self.gates[self._turn].is_set()
+        return self._is_over or self._is_in_line or at_gate
+
     async def live(self) -> None:
         for turn_number, ends in enumerate(self._steps):
             self._turn = turn_number
             if ends == "compress":
+                self._begun.set()
                 await self.gates[self._turn].wait()
                 async for _ in self.conversation.compression.run(strategy="truncate"):
                     pass
@@ -103,9 +112,12 @@ class Life:
                 answer: Literal["yes", "no"] = "yes" if ends == "yes" else "no"
                 self.conversation.tools.answer(self._asked, Decision(answer))
             await turn
+        self._is_over = True
 
     async def _consume(self, words: str) -> None:
         async for event in self.conversation.send(words):
+            if isinstance(event, Queued):
+                self._is_in_line = event.place > 0
             if isinstance(event, TextArrived | ReasoningArrived):
                 self.texts.append(event.text)
                 self.ids.add(event.message_id)
@@ -138,7 +150,8 @@ async def together(made: Conversations, wanted: Lives, order: list[int], slots: 
         if opened[number] < len(wanted[number]):
             here[number].gates[opened[number]].set()
             opened[number] += 1
-        await asyncio.sleep(0)
+        while not all(life.rests for life in here):
+            await asyncio.sleep(0.001)
     for life in here:
         for gate in life.gates:
             gate.set()

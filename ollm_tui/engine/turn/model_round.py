@@ -38,8 +38,8 @@ from ollm_tui.core.session.message import Message, Opaque, Status, ToolCallPart,
 from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
-from ollm_tui.engine.turn.arrivals import Arrivals
 from ollm_tui.engine.turn.engine_line import InLine, Place
+from ollm_tui.engine.turn.incoming import Incoming
 from ollm_tui.engine.turn.prompt_check import PromptCheck
 from ollm_tui.engine.turn.reply import Reply
 from ollm_tui.engine.turn.stray_calls import stray_calls
@@ -221,9 +221,9 @@ class ModelRound:
                     yield queued
             if self._stoppable.stopped:
                 return
-            arrivals = Arrivals(self._provider.stream(request))
+            incoming = Incoming(self._provider.stream(request))
             try:
-                while events := await self._stoppable.wait(arrivals.next()):
+                while events := await self._stoppable.wait(incoming.next()):
                     for event in events:
                         if isinstance(event, Completed):
                             for last in await self._finish(event):
@@ -232,7 +232,7 @@ class ModelRound:
                         if (shown := self._take(event)) is not None:
                             yield shown
             finally:
-                await arrivals.close()
+                await incoming.close()
         if not self._stoppable.stopped:
             raise BadAnswer("the answer was cut off", "send it again")
 

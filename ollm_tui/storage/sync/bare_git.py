@@ -372,7 +372,7 @@ class BareGit:
         try:
             return subprocess.Popen(
                 (*before, *git, *words),
-                env=self._environment | (more or {}),
+                env={**self._environment, **(more or {})},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -34,6 +34,7 @@ from ollm_tui.tui.conversations.conversation_progress import Progress
 from ollm_tui.tui.conversations.events_so_far import EventsSoFar
 from ollm_tui.tui.conversations.standing import Standing, State
 from ollm_tui.tui.conversations.unseen_lines import UnseenLines
+from ollm_tui.tui.conversations.until_shown import UntilShown
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.words import STILL_ANSWERING, STOP_FIRST
 from ollm_tui.tui.prompt.prompt import Prompt
@@ -171,8 +172,7 @@ class OpenChat:
         """What stands in the empty prompt."""
         self._progress = Progress()
         self._so_far = EventsSoFar()
-        self._when_shown: list[Callable[[], object]] = []
-        """What could not be done while another conversation was shown."""
+        self._until_shown = UntilShown(lambda: self.is_shown, self.attempt)
         self._questions: list[Question] = []
         """Questions about this conversation while another one is shown."""
         self._has_compressed = False
@@ -419,8 +419,8 @@ class OpenChat:
     @property
     def is_at_rest(self) -> bool:
         """Whether nothing runs, waits or is left to be read: it may be closed."""
-        left = self.queue.count or self._progress.is_unread or self._when_shown
-        return not (self.is_busy or self._runs_command or left)
+        left = self.queue.count or self._progress.is_unread
+        return self._until_shown.is_empty and not (self.is_busy or self._runs_command or left)
 
     @property
     def work_group(self) -> str:
@@ -429,22 +429,13 @@ class OpenChat:
 
     def when_shown(self, action: Callable[[], object]) -> None:
         """Does something that may be awaited now, or when this conversation is looked at again."""
-        self._when_shown.append(action)
+        self._until_shown.add(action)
         if self.is_shown:
             self._do_what_waited()
 
     def _do_what_waited(self) -> None:
-        waited, self._when_shown = self._when_shown, []
-
-        async def do() -> None:
-            for number, action in enumerate(waited):
-                if not self.is_shown:  # left again meanwhile
-                    self._when_shown = [*waited[number:], *self._when_shown]
-                    return
-                await self.attempt(action)
-
-        if waited:
-            self.screen.run_worker(do(), group=self.work_group)
+        if not self._until_shown.is_empty:
+            self.screen.run_worker(self._until_shown.do(), group=self.work_group)
 
     def leave(self) -> None:
         """Draws nothing from now on: another conversation is shown. What runs goes on."""

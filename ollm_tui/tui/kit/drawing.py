@@ -31,6 +31,7 @@ class RowCompositor(Compositor):
     """From where to where each row changed, while only what changed is drawn."""
 
     def render_partial_update(self) -> ChopsUpdate | None:
+        """Draw what changed, and of each row only the pieces where it did."""
         changed: dict[int, list[tuple[int, int]]] = {}
         for y, start, end in self._regions_to_spans(self._dirty_regions):
             changed.setdefault(y, []).append((start, end))

@@ -168,7 +168,7 @@ def one_line(snippet: Snippet, width: int) -> MarkedText:
         return MarkedText(text, marks)
     start = _start(text, marks[0][0] if marks else 0, width)
     front = "…" if start else ""
-    end = _fitting(text, start, width - len(front))
+    end = _fitting(text, start, width - len(front), marks[0][1] if marks else start)
     shift = len(front) - start
     shown = tuple(
         (max(first, start) + shift, min(last, end) + shift)
@@ -213,15 +213,15 @@ def _start(text: str, hit: int, width: int) -> int:
     return border + 1 if border >= 0 else start
 
 
-def _fitting(text: str, start: int, width: int) -> int:
-    """Return the end of what fits, with a cell to spare for the sign that there is more."""
+def _fitting(text: str, start: int, width: int, least: int) -> int:
+    """Return the end of what fits, with a cell to spare for the sign that there is more; after
+    `least`, the end of the hit, no word is cut."""
     if cell_len(text[start:]) <= width:
         return len(text)
     end, room = start, width - 1
     while end < len(text) and (room := room - cell_len(text[end])) >= 0:
         end += 1
-    # Not in the middle of a word, unless it is as long as half of the line.
-    border = text.rfind(" ", start + (end - start) // 2, end + 1)
+    border = text.rfind(" ", max(start + 1, least), end + 1)
     return border if border > start else end
 
 

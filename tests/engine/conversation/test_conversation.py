@@ -77,8 +77,7 @@ async def test_a_turn_is_these_events_in_this_order(open_workspace: OpenWorkspac
         ReplyStarted(answer.id, "scripted", "scripted"),
         Prepared("starting", 0.5),
         ReasoningArrived(answer.id, "Hm."),
-        TextArrived(answer.id, "Hello "),
-        TextArrived(answer.id, "you"),
+        TextArrived(answer.id, "Hello you"),  # what comes at once is told at once
         ToolCallRequested(answer.id, asked),
         TurnFinished(answer),
     ]

@@ -140,7 +140,9 @@ def test_a_change_made_back_and_forth_with_other_outcomes_is_none() -> None:
     there = Do("edit_file", {"path": "a.js", "old": "<", "new": "<="}, "1 replacement", True)
     back = Do("edit_file", {"path": "a.js", "old": "<=", "new": "<"}, "1 replacement", True)
     outcomes = [Do("exec", {"code": "node t.js"}, f"case {word}") for word in "abcdefgh"]
-    flips = [event for n, end in enumerate(outcomes) for event in ((there, back)[n % 2], end)]
+    flips: list[Event] = [
+        event for n, end in enumerate(outcomes) for event in ((there, back)[n % 2], end)
+    ]
     assert not found_in(flips)
 
 

@@ -210,11 +210,13 @@ async def test_a_silent_server_keeps_neither_a_turn_nor_the_end_waiting(tmp_path
         told = list[str]()
         servers.told.subscribe(told.append)
         servers.patience_seconds = 0.01
-        for _ in range(2):
-            await servers.until_started()
-        assert told == ["silent is still starting"]
-        assert servers.get("silent").state == "starting" and servers.has_started
+        await asyncio.gather(servers.until_started(), servers.until_started())
+        await servers.until_started()
+        while servers.get("silent").state != "starting":
+            await asyncio.sleep(0.01)
+        has_started = servers.has_started
         await servers.close()
+        assert told == ["silent is still starting"] and has_started
         assert servers.get("silent").state == "off"
 
 

@@ -83,7 +83,7 @@ READING = (
     "cd src && cat ../README.md",
 )
 
-NOT_READING = (
+NOT_READING: tuple[str, ...] = (
     # programs that report, asked for something else
     "docker",
     "docker run --rm alpine",

@@ -98,7 +98,7 @@ async def test_what_is_recorded_is_found_without_asking_for_it(tmp_path: Path) -
 def test_what_was_said_last_is_found_before_the_rest_is_read(tmp_path: Path) -> None:
     library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
     long = [user_message(f"more{number}", "and more" * 4000) for number in range(200)]
-    for number, others in enumerate(([], long)):
+    for number, others in enumerate((long[:0], long)):
         begin(library.store, f"s{number}", user_message(f"m{number}", f"retries {number}"), *others)
         os.utime(library.store.layout.journal(f"s{number}"), (number, number))
     history = HistorySearch(library.store)

@@ -30,6 +30,11 @@ def test_a_message_with_few_of_the_words_comes_last() -> None:
     assert numbers(ranked, {7: 0.3}) == [2, 7, 1]
 
 
+def test_what_is_far_behind_the_nearest_is_left_out_unless_it_has_the_words() -> None:
+    ranked = [RankedMessage(1, 3.0, 1.0)]
+    assert numbers(ranked, {7: 0.8, 8: 0.5, 9: 0.3, 1: 0.25}) == [1, 7, 8]
+
+
 def test_each_message_is_there_once_and_says_why() -> None:
     found = joined([RankedMessage(1, 3.0, 1.0), RankedMessage(2, 2.0, 1.0)], {1: 0.5, 3: 0.4})
     assert {each.number: each.why for each in found} == {1: "both", 3: "meaning", 2: "words"}

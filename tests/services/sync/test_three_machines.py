@@ -52,6 +52,7 @@ STEPS = 24
 MOST_BYTES = 50_000_000
 FAILURES = ("sync", "kill", "away", "race", "vanish", "cut")
 """Ways to sync, all but the first of which go wrong."""
+Served = Callable[[BareGit, str], tuple[str, ...]]
 KINDS = (
     *("begin", "say", "say", "branch", "edit", "rename", "pin", "snapshot", "label", "search"),
     *("compress", "delete", "trash", "open", "sync", "sync", *FAILURES),
@@ -129,7 +130,7 @@ class SyncedMachine(OneMachine):
 
     def sync_until_cut_off(self, sent: int, received: int) -> None:
         """Sync with a remote that is gone after so many bytes in each direction."""
-        served = BareGit._served
+        served: Served = vars(BareGit)["_served"]
 
         def cut(git: BareGit, program: str) -> tuple[str, ...]:
             (whole,) = served(git, program)
@@ -144,7 +145,7 @@ class SyncedMachine(OneMachine):
 
     def sync_until_it_vanishes(self, step: int, hidden: Path) -> None:
         """Sync with a remote that is there no more at one of the steps."""
-        count, start = itertools.count(), BareGit._start
+        count, start = itertools.count(), vars(BareGit)["_start"]
 
         def started(*args: Any, **named: Any) -> Any:
             if next(count) == step:

@@ -134,13 +134,14 @@ def opencode(home: Path) -> Path:
     path.parent.mkdir(parents=True)
     state = {"status": "completed", "input": {"path": "."}, "output": "carrot.py"}
     with closing(sqlite3.connect(path)) as base, base:
-        base.execute("CREATE TABLE session (id, project_id, parent_id, directory, title)")
+        base.execute("CREATE TABLE session (id, project_id, parent_id, directory, title, revert)")
         base.execute("CREATE TABLE message (id, session_id, time_created, data)")
         base.execute("CREATE TABLE part (id, message_id, session_id, time_created, data)")
         base.execute("CREATE TABLE credential (secret)")
         title = "Looking for the carrot"
-        base.execute("INSERT INTO session VALUES ('s', 'p', NULL, '/work/shop', ?)", (title,))
-        base.execute("INSERT INTO session VALUES ('sub', 'p', 's', '/work/shop', 'agent')")
+        row = (title, json.dumps({"messageID": "m4"}))
+        base.execute("INSERT INTO session VALUES ('s', 'p', NULL, '/work/shop', ?, ?)", row)
+        base.execute("INSERT INTO session VALUES ('sub', 'p', 's', '/work/shop', 'agent', NULL)")
         said = (
             (
                 "m1",
@@ -160,6 +161,7 @@ def opencode(home: Path) -> Path:
                 {"role": "assistant", "modelID": "open-x"},
                 [{"type": "text", "text": "In carrot.py."}],
             ),
+            ("m4", {"role": "user"}, [{"type": "text", "text": "taken back"}]),
         )
         for number, (key, data, parts) in enumerate(said):
             moment = 1777629600000 + number * 1000
@@ -240,7 +242,7 @@ def llm_threads(home: Path) -> Path:
     borrowed = {"text_ref": [{"literal": "Where "}, {"fragment": 7}]}
     call = {"name": "list", "arguments": {"path": "."}, "tool_call_id": "c"}
     result = {"name": "list", "output": "carrot.py", "tool_call_id": "c"}
-    said = (
+    said: tuple[tuple[Any, ...], ...] = (
         ("h1", None, "user", "text", None, borrowed),
         ("h2", "h1", "assistant", "tool_call", None, call),
         ("h3", "h2", "tool", "tool_result", None, result),

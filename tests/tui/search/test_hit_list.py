@@ -27,6 +27,11 @@ def test_a_long_one_begins_near_what_was_found() -> None:
     assert [text[start:end] for start, end in marks] == ["hit"]
 
 
+def test_no_word_is_cut_in_a_narrow_line() -> None:
+    assert one_line(Snippet("Set max_connections to 40"), 12).text == "Set…"
+    assert one_line(Snippet("a retried max_connections", ((2, 7),)), 14).text == "a retried…"
+
+
 @given(WORDS, WORDS, WORDS, st.integers(20, 60))
 def test_it_fits_and_shows_the_first_find(before: str, found: str, after: str, width: int) -> None:
     found = f"x{found.strip()[:4]}x".replace("\n", " ").replace("\t", " ")

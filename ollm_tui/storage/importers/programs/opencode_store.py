@@ -41,7 +41,7 @@ def read(path: Path, data: bytes) -> Iterator[ForeignTalk]:
         tree: object = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise CannotDecode("not JSON") from error
-    whole = cast(Tree, tree) if isinstance(tree, dict) else {}
+    whole: Tree = cast(Tree, tree) if isinstance(tree, dict) else {}
     info = tree_in(whole, "info") or whole
     talk = ForeignTalk(NAME, str(info.get("id") or ""))
     talk.title = str(info.get("title") or "")

@@ -13,7 +13,7 @@ from itertools import groupby
 from ollm_tui.core.provider import Completed, StreamEvent, TextDelta
 
 
-class Arrivals:
+class Incoming:
     """The events of one answer, as they come. Close it in the end."""
 
     def __init__(self, stream: AsyncGenerator[StreamEvent, None]) -> None:
@@ -25,11 +25,11 @@ class Arrivals:
         """Wait for something to come and return all there is, texts joined; nothing at the end.
         Raises what reading raised, once all that came before was taken."""
         await self._has_more.wait()
-        self._has_more.clear()
         taken, self._events = self._events, []
         if not taken:
-            self._has_more.set()
             await self._reading
+        if not self._reading.done():
+            self._has_more.clear()
         return list(_joined(taken))
 
     async def close(self) -> None:
