@@ -145,6 +145,8 @@ class TurnDisplay:
                 self._continued = event.continues
                 if event.continues is None:
                     self._show_question(event.user_message)
+                elif event.continues.id not in self._transcript.stack:
+                    self._transcript.show(self._branch(event.continues.id))
                 self._lines.show_facts()
             case ReplyStarted():
                 self._begin_reply(event.message_id, event.model)
