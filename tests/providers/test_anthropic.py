@@ -316,7 +316,12 @@ async def test_models_come_with_what_they_can() -> None:
         assert [(m.name, m.max_window) for m in models] == [(MODEL, 200_000)]
         assert await provider.default_model() == MODEL
         assert await provider.capabilities(MODEL) == Capabilities(
-            tools=True, thinking=True, images=True, window=200_000, max_window=200_000
+            tools=True,
+            continues=True,
+            thinking=True,
+            images=True,
+            window=200_000,
+            max_window=200_000,
         )
 
 
@@ -345,7 +350,13 @@ async def test_what_the_server_does_not_say_of_a_model_is_on_its_card() -> None:
 
     async with served(anthropic(()), card=find) as (provider, _):
         assert await provider.capabilities(MODEL) == Capabilities(
-            tools=True, thinking=False, images=True, window=500, max_window=500, card=card
+            tools=True,
+            continues=True,
+            thinking=False,
+            images=True,
+            window=500,
+            max_window=500,
+            card=card,
         )
 
 
