@@ -27,6 +27,8 @@ class TurnStarted(TurnEvent, frozen=True, tag="turn-started"):
 
     session_id: str
     user_message: Message
+    continues: Message | None = None
+    """The stopped answer that goes on; its text is the beginning of the first reply."""
 
 
 class Prepared(TurnEvent, frozen=True, tag="preparing"):

@@ -71,6 +71,9 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the model should think first, or how long; None leaves it to the server."""
     answer_schema: dict[str, Any] | None = None
     """A JSON schema for the answer, where the server can enforce one."""
+    continues: bool = False
+    """Whether the last message is the beginning of the answer; only with `Capabilities.continues`.
+    It does not end with white space, which some servers refuse there."""
 
 
 class Preparing(msgspec.Struct, frozen=True):
@@ -122,6 +125,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     counting: bool = False
     """Whether `count_tokens` is exact."""
     compaction: bool = False
+    continues: bool = False
+    """Whether it goes on with an answer that ends the prompt; others would begin a new one."""
     thinking: bool | None = None
     images: bool | None = None
     window: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from types import MappingProxyType
@@ -31,6 +32,8 @@ VERSION_WITH_TEMPERATURE = "2023-06-01"
 """The last version of the API that takes a temperature."""
 _CAN_BE_LEFT_OUT = ("thinking", "output_config", "temperature", "cache_control")
 """Fields that a request can do without, and that some models and servers refuse."""
+_CONTINUES = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(-[015])?(-\d{8})?$)")
+"""The models that go on with an answer at the end of a prompt; those since 4.6 refuse that."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -100,6 +103,7 @@ class Anthropic(Hosted):
             tools=True,
             thinking=_supports(can, "thinking"),
             images=_supports(can, "image_input"),
+            continues=bool(_CONTINUES.match(model)),
             max_window=int_at(entry, "max_input_tokens"),
             window=int_at(entry, "max_input_tokens"),
         )

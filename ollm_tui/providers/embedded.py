@@ -142,6 +142,7 @@ class Embedded:
             return msgspec.structs.replace(
                 loaded,
                 counting=True,
+                continues=True,
                 images=False,
                 window_bytes_per_token=await self._window_bytes(model),
                 resizable=True,
@@ -150,6 +151,7 @@ class Embedded:
         return Capabilities(
             tools=known.tools if known else None,
             counting=True,
+            continues=True,
             thinking=False if known else None,
             images=False,
             max_window=known.max_window if known else self._files.find(model).max_window,

@@ -117,11 +117,22 @@ def shown_capabilities(show: Tree, allocated: int | None, *, here: bool = False)
         tools="tools" in abilities if abilities else None,
         thinking="thinking" in abilities if abilities else None,
         images="vision" in abilities if abilities else None,
+        continues=_continues(show),
         window=allocated or _default_window(text_at(show, "parameters")),
         max_window=_made_for(details),
         window_bytes_per_token=_cache_bytes(details) if here else None,
         resizable=True,
     )
+
+
+def _continues(show: Tree) -> bool:
+    """Return whether an answer at the end of a prompt is left open for the model to go on with:
+    templates that write every message do so only if they look for the last one."""
+    if text_at(show, "remote_host"):
+        return False
+    template = text_at(show, "template")
+    is_built_in = "\nRENDERER " in f"\n{text_at(show, 'modelfile')}"
+    return is_built_in or ".Messages" not in template or "$last" in template.lower()
 
 
 def shown_vocabulary(show: Tree) -> Vocabulary | None:

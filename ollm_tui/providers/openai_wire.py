@@ -52,6 +52,8 @@ def request_body(request: ChatRequest, extra: Mapping[str, Any]) -> Tree:
     if request.answer_schema is not None:
         schema = {"name": "answer", "schema": request.answer_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.continues:  # as vLLM and llama.cpp understand it
+        body |= {"continue_final_message": True, "add_generation_prompt": False}
     return {**body, **extra}
 
 

@@ -59,7 +59,8 @@ class Scripted:
     """Plays one turn of a script per request; after the last it repeats the user's words.
 
     A callable instead of a list makes each turn from its request. `requests` holds all requests.
-    With `compacts` it also compacts prompts, each to an item of one token.
+    With `compacts` it also compacts prompts, each to an item of one token; with `continues` it
+    says that it goes on with answers.
     """
 
     def __init__(
@@ -69,8 +70,10 @@ class Scripted:
         name: str = "scripted",
         window: int = 8192,
         compacts: bool = False,
+        continues: bool = False,
     ) -> None:
         self._compacts = compacts
+        self._continues = continues
         self._name = name
         self._make_turn = script if callable(script) else None
         self._turns = iter(() if callable(script) else script)
@@ -135,6 +138,7 @@ class Scripted:
             thinking=True,
             images=True,
             compaction=self._compacts,
+            continues=self._continues,
             window=self._window,
             max_window=self._window,
         )

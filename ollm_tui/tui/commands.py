@@ -134,7 +134,7 @@ COMMANDS = (
         "message.go_on",
         "Continue a stopped answer",
         slash="continue",
-        help="Picks up where the answer stopped or was cut off.",
+        help="The same answer goes on where the model can do that; others are asked to go on.",
     ),
     Command("message.regenerate", "Regenerate the answer", "r", "regenerate", where="stream"),
     Command("message.fork", "Fork a new session from here", "f", "fork", where="stream"),

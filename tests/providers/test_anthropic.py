@@ -316,8 +316,30 @@ async def test_models_come_with_what_they_can() -> None:
         assert [(m.name, m.max_window) for m in models] == [(MODEL, 200_000)]
         assert await provider.default_model() == MODEL
         assert await provider.capabilities(MODEL) == Capabilities(
-            tools=True, thinking=True, images=True, window=200_000, max_window=200_000
+            tools=True,
+            continues=True,
+            thinking=True,
+            images=True,
+            window=200_000,
+            max_window=200_000,
         )
+
+
+@pytest.mark.parametrize(
+    ("model", "continues"),
+    [
+        ("claude-3-5-haiku-20241022", True),
+        ("claude-opus-4-20250514", True),
+        ("claude-sonnet-4-5", True),
+        ("claude-haiku-4-5-20251001", True),
+        ("claude-opus-4-6", False),
+        ("claude-sonnet-4-6", False),
+        ("claude-opus-5", False),
+    ],
+)
+async def test_only_older_models_go_on_with_an_answer(model: str, continues: bool) -> None:
+    async with served(anthropic((), models=[model_entry()])) as (provider, _):
+        assert (await provider.capabilities(model)).continues is continues
 
 
 async def test_what_the_server_does_not_say_of_a_model_is_on_its_card() -> None:
@@ -328,7 +350,13 @@ async def test_what_the_server_does_not_say_of_a_model_is_on_its_card() -> None:
 
     async with served(anthropic(()), card=find) as (provider, _):
         assert await provider.capabilities(MODEL) == Capabilities(
-            tools=True, thinking=False, images=True, window=500, max_window=500, card=card
+            tools=True,
+            continues=True,
+            thinking=False,
+            images=True,
+            window=500,
+            max_window=500,
+            card=card,
         )
 
 

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ollm_tui.core.errors import ModelMissing, OverLimit, Unavailable
 from ollm_tui.core.provider import (
@@ -97,6 +98,20 @@ async def test_the_count_equals_what_the_server_measures(embedded: Embedded) -> 
     usage = completed(await collect(embedded, request)).usage
     assert usage is not None
     assert counted == usage.input_tokens
+
+
+@pytest.mark.model
+async def test_an_answer_goes_on_where_it_stopped(embedded: Embedded) -> None:
+    asked = question("Count from one to ten in words, separated by commas.")
+    begun = PromptMessage(role="assistant", text="one, two, three, four,")
+    request = replace(asked, messages=(*asked.messages, begun), continues=True)
+    counted = await embedded.count_tokens(request)
+    events = await collect(embedded, request)
+    assert text_of(events).startswith(" five, six")
+    usage = completed(events).usage
+    assert usage is not None
+    assert counted == usage.input_tokens
+    assert (await embedded.capabilities(MODEL)).continues
 
 
 @pytest.mark.model

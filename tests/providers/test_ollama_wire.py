@@ -350,6 +350,22 @@ async def test_the_window_is_unknown_until_the_model_is_loaded() -> None:
     assert (after.tools, after.thinking, after.images) == (True, False, False)
 
 
+@pytest.mark.parametrize(
+    ("shown", "continues"),
+    [
+        ({"template": "{{ .System }}{{ .Prompt }}"}, True),
+        ({"template": "{{ range .Messages }}{{ if not $last }}<|end|>{{ end }}{{ end }}"}, True),
+        ({"template": "{{ range .Messages }}{{ .Content }}<|end|>{{ end }}"}, False),
+        ({"template": "{{ .Messages }}", "modelfile": "FROM x\nRENDERER qwen3-coder\n"}, True),
+        ({"template": "", "remote_host": "https://ollama.com"}, False),
+    ],
+)
+def test_templates_that_leave_the_last_message_open_let_an_answer_go_on(
+    shown: dict[str, Any], continues: bool
+) -> None:
+    assert shown_capabilities(shown, None).continues is continues
+
+
 async def test_a_download_tells_how_far_it_is() -> None:
     async with served() as (provider, _):
         steps = [step async for step in provider.pull("tiny")]

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -157,6 +158,15 @@ class FileRef(Value, frozen=True):
     size: int
 
 
+class Continued(Value, frozen=True):
+    """Says that an answer goes on with one that was stopped: it begins with the same text."""
+
+    message_id: str
+    """The stopped answer, which stays as a sibling."""
+    characters: int
+    """How much of its text was taken over: all but white space at its end."""
+
+
 class Message(Value, frozen=True, omit_defaults=True):
     """One message of the conversation tree; `parent_id` is what it answers or continues."""
 
@@ -174,6 +184,8 @@ class Message(Value, frozen=True, omit_defaults=True):
     """On disk only: the side file with the whole message, when this is just a stub."""
     machine: str | None = None
     """The machine it was recorded on, if that is another one."""
+    continues: Continued | None = None
+    """The answer this one goes on with, on a reply that did not begin anew."""
 
     @property
     def text(self) -> str:
@@ -194,6 +206,26 @@ class Message(Value, frozen=True, omit_defaults=True):
     def tool_calls(self) -> tuple[ToolCallPart, ...]:
         """The tools this message asks for."""
         return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
+
+
+def going_on(reply: Message, stopped: Message) -> Message:
+    """Return a reply that begins with what a stopped one has, as another version of it."""
+    parts = _beginning(stopped)
+    begun = replace(reply, parts=parts, parent_id=stopped.parent_id)
+    return replace(begun, continues=Continued(message_id=stopped.id, characters=len(begun.text)))
+
+
+def can_go_on(stopped: Message) -> bool:
+    """Whether an answer can be gone on with: it ends with text, after nothing but thinking."""
+    return bool(_beginning(stopped))
+
+
+def _beginning(stopped: Message) -> tuple[Part, ...]:
+    *before, last = stopped.parts or (Text(""),)
+    rest = last.text.rstrip() if isinstance(last, Text) else ""
+    if not rest or not all(isinstance(part, Text | Reasoning) for part in before):
+        return ()
+    return (*before, Text(rest, trusted=last.trusted))
 
 
 def sent_length(message: Message) -> int:

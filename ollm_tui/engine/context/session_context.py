@@ -139,6 +139,8 @@ class SessionContext:
         self._short = Shortening()
         self._covered = frozenset[str]()
         self._counted: _Counted | None = None
+        self._continues = False
+        """Whether the message that is being answered is an answer that goes on."""
         self._asked: str | None = None
         """The id of the message that is being answered; None between turns."""
         self.tools: tuple[ToolSpec, ...] = ()
@@ -394,9 +396,10 @@ class SessionContext:
 
         return marked(metadata, changes, tokens_of), changes
 
-    def begin_turn(self, question: Message) -> None:
-        """Make the prompt end with this message until `end_turn`."""
-        self._asked = question.id
+    def begin_turn(self, question: Message, *, continues: bool = False) -> None:
+        """Make the prompt end with this message until `end_turn`; an answer that `continues` is
+        the beginning of the reply."""
+        self._asked, self._continues = question.id, continues
         self.live.end()  # a round before this one may have begun it
 
     def sent(self, count: PromptCount) -> None:
@@ -405,12 +408,25 @@ class SessionContext:
 
     def end_turn(self) -> None:
         """Make the prompt end with the head of the session again."""
-        self._asked = None
+        self._asked, self._continues = None, False
         self.live.end()
 
     def request(self) -> ChatRequest:
         """The request that would be sent now."""
-        return self._request(self.assembly)
+        request = self._request(self.assembly)
+        if not self._continues:
+            return request
+        *before, last = request.messages
+        last = replace(last, text=last.text.rstrip())
+        # It has thought already, and servers refuse to go on with an answer and think first.
+        return replace(request, messages=(*before, last), continues=True, thinking=False)
+
+    def ends_with(self, text: str) -> bool:
+        """Whether the prompt ends with these words of the model: they may be folded, left out, or
+        in a checkpoint."""
+        pieces = self.assembly.pieces
+        last = pieces[-1].message if pieces else PromptMessage(role="user")
+        return last.role == "assistant" and not last.tool_calls and last.text.endswith(text)
 
     def _request(self, assembly: Assembly) -> ChatRequest:
         choice, header = self.choice, self._state.header

@@ -29,7 +29,14 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.context_marks import AnyContextChange, Marks, MarksRestored, way_back
 from ollm_tui.core.session.continuation import is_long
 from ollm_tui.core.session.graft import as_sent
-from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text, new_id
+from ollm_tui.core.session.message import (
+    Attachment,
+    Message,
+    Retrieval,
+    Text,
+    can_go_on,
+    new_id,
+)
 from ollm_tui.core.session.record import MetadataChanged
 from ollm_tui.core.session.session import Metadata, ModeChange
 from ollm_tui.engine.comparison.conversation_comparison import ConversationComparison
@@ -313,13 +320,18 @@ class Conversation(HeldSession):
         return self.state[step]
 
     def go_on(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """Have the model go on with an answer that was stopped or cut off, as a message of its
-        own. UsageError if the last answer was finished."""
+        """Have the model go on with an answer that was stopped or cut off: in a version of it that
+        begins with the same words where the server can do that, else it is asked in a message.
+        UsageError if the last answer was finished."""
         head = self.state.header.head
         last = self.state[head] if head else None
         if last is None or last.role != "assistant" or last.status in ("complete", "streaming"):
             raise UsageError("the last answer is complete", "send a message, or /regenerate")
-        return self.send(GO_ON)
+        in_place = self.choice.continues and can_go_on(last)
+        if not (in_place and self._context.ends_with(last.text)):
+            return self.send(GO_ON)
+        asked = partial(self._asked_before, last.id)
+        return self._answer(asked, self._stoppable_turn(), last)
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one, ending with a message. StoreError if unknown."""
@@ -375,9 +387,13 @@ class Conversation(HeldSession):
         return message
 
     async def _answer(
-        self, ask: Callable[[Stoppable], Awaitable[Message]], stoppable: Stoppable
+        self,
+        ask: Callable[[Stoppable], Awaitable[Message]],
+        stoppable: Stoppable,
+        continued: Message | None = None,
     ) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The events of a turn; `ask` gives the question, and may record it first."""
+        """The events of a turn; `ask` gives the question, and may record it first. `continued` is
+        a stopped answer to it that goes on."""
         self.check_free()
         question = await ask(stoppable)
         self.check_free()
@@ -385,7 +401,8 @@ class Conversation(HeldSession):
             self._recorder,
             self.choice,
             question,
-            partial(self._check_of, question),
+            continued,
+            partial(self._check_of, question, continued),
             stoppable,
             self.tools,
             self._context.in_line,
@@ -393,14 +410,15 @@ class Conversation(HeldSession):
         reply: Message | None = None
         refused: Message | None = None
         try:
-            self._context.begin_turn(question)
+            self._context.begin_turn(continued or question)
             self.tools.begin_turn(question.text)
             await self._context.prepare()
             await self.tools.ready()
             for notice in self._saving_notices():
                 yield notice
-            self.heard.publish(TurnStarted(self.session_id, question))
-            yield TurnStarted(self.session_id, question)
+            started = TurnStarted(self.session_id, question, continued)
+            self.heard.publish(started)
+            yield started
             async with aclosing(turn.events()) as events:
                 async for event in events:
                     for notice in self._saving_notices():
@@ -427,11 +445,12 @@ class Conversation(HeldSession):
         if self.when_touched and paths:
             await self.when_touched(self._notes_in_turn, paths)
 
-    def _check_of(self, question: Message, last: Message) -> PromptCheck:
+    def _check_of(self, question: Message, continued: Message | None, last: Message) -> PromptCheck:
         """The check of the prompt that ends with `last`; hooks run before the first of a turn."""
-        self._context.begin_turn(last)
+        self._context.begin_turn(last, continues=last is continued)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
-        prepare = self.hooks.before_turn if last is question else None
+        is_first = last is (continued or question)
+        prepare = partial(self.hooks.before_turn, question) if is_first else None
         return PromptCheck(self._context, last, make_room, self._narrow, prepare)
 
     async def _narrow(self, window: int) -> None:

@@ -63,6 +63,8 @@ class ModelChoice(NamedTuple):
     """Whether the window can be changed by asking for another one."""
     counting: bool = False
     """Whether the provider counts prompts exactly."""
+    continues: bool = False
+    """Whether the model goes on with an answer that ends the prompt."""
     tools: bool | None = False
     """Whether the model can use tools; None where its server does not say."""
     images: bool | None = None
@@ -150,6 +152,7 @@ class ModelChooser:
             window_bytes_per_token=able.window_bytes_per_token if able else None,
             resizable=able.resizable if able else False,
             counting=able.counting if able else False,
+            continues=able.continues if able else False,
             tools=able.tools if able else False,
             images=able.images if able else None,
             remote_host=await _remote_host(chosen, name),

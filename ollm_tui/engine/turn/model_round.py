@@ -34,7 +34,7 @@ from ollm_tui.core.provider import (
     ToolCallArrived,
     vendor_of,
 )
-from ollm_tui.core.session.message import Message, Opaque, Status, ToolCallPart, new_id
+from ollm_tui.core.session.message import Message, Opaque, Status, ToolCallPart, going_on, new_id
 from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
@@ -87,7 +87,9 @@ class ModelRound:
         stoppable: Stoppable,
         tools: RoundTools,
         in_line: Callable[[], InLine],
+        continued: Message | None = None,
     ) -> None:
+        """`continued` is a stopped answer that ends the prompt, and that the reply goes on with."""
         self._in_line = in_line
         self._place: Place | None = None
         self._session_id = recorder.state.header.session_id
@@ -97,20 +99,20 @@ class ModelRound:
         self._check = check
         self._stoppable = stoppable
         self._tools = tools
-        self._said: list[str] = []
         self._waits = 0
-        self._reply = Reply(
-            recorder,
-            Message(
-                id=new_id(),
-                role="assistant",
-                parts=(),
-                timestamp=clock.now(),
-                parent_id=parent_id,
-                model=choice.model,
-                provider=choice.provider.name,
-            ),
+        message = Message(
+            id=new_id(),
+            role="assistant",
+            parts=(),
+            timestamp=clock.now(),
+            parent_id=parent_id,
+            model=choice.model,
+            provider=choice.provider.name,
         )
+        if continued:
+            message = going_on(message, continued)
+        self._said = [message.text]
+        self._reply = Reply(recorder, message)
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """The events of the round, ending with exactly one of ReplyFinished, TurnFinished,

@@ -36,7 +36,7 @@ MakeRoom = Callable[[], AsyncGenerator[AnyCompressionEvent, None]]
 """Compresses the context so that the prompt fits, as events."""
 Narrow = Callable[[int], Awaitable[None]]
 """Gives the session a smaller window, in tokens."""
-Prepare = Callable[[Message], Awaitable[None]]
+Prepare = Callable[[], Awaitable[None]]
 """Does what has to be done before a question is asked; it may still change the context."""
 
 
@@ -67,7 +67,7 @@ class PromptCheck:
         # Once, however often the round is tried.
         prepare, self._prepare = self._prepare, None
         if prepare:
-            await prepare(self._question)
+            await prepare()
         request = self._context.request()
         self._count = await self._context.check(request)
         if self._over():

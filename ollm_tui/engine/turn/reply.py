@@ -71,8 +71,12 @@ class Reply:
     ) -> Message:
         """Record the end and everything not recorded yet; returns the whole message.
 
-        A reply ends once: the front end may go away right after it was told the end.
+        A reply ends once: the front end may go away right after it was told the end. One that was
+        to go on with a stopped answer and got no further is that answer: there is no new version.
         """
+        continued = self.message.continues
+        if continued and not self.begun and status in ("cancelled", "failed"):
+            return self._recorder.state[continued.message_id]
         if self._finished:
             return self._recorder.state[self.message.id]
         self._finished = True

@@ -39,6 +39,7 @@ class Turn:
         recorder: Recorder,
         choice: ModelChoice,
         question: Message,
+        continued: Message | None,
         check_of: CheckOf,
         stoppable: Stoppable,
         tools: ConversationTools,
@@ -48,6 +49,7 @@ class Turn:
         self._recorder = recorder
         self._choice = choice
         self._question = question
+        self._continued = continued
         self._check_of = check_of
         self._stoppable = stoppable
         self._tools = tools
@@ -56,7 +58,7 @@ class Turn:
         """The events of the turn, ending with exactly one of TurnFinished, TurnCancelled and
         TurnFailed."""
         loops = self._tools.loops
-        last = self._question
+        last = self._continued or self._question
         begun = ""
         try:
             while True:
@@ -114,6 +116,7 @@ class Turn:
             self._stoppable,
             self._tools,
             self._in_line,
+            continued=last if last is self._continued else None,
         )
 
     def _loop_in(self, event: AnyTurnEvent) -> LoopFound | None:

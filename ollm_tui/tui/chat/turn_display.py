@@ -46,6 +46,7 @@ from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.job_entries import with_commands
 from ollm_tui.tui.stream.entries.message_entries import (
     REASONING,
+    begun_entry,
     branch_entries,
     details_of,
     entry_of,
@@ -86,6 +87,8 @@ class TurnDisplay:
         self._lines = lines
         self._question = ""
         self._reply = ""
+        self._continued: Message | None = None
+        """The stopped answer that the next reply goes on with."""
         self._is_answering = False
         self._text: list[str] = []
         self._thought: list[str] = []
@@ -138,7 +141,12 @@ class TurnDisplay:
                 self._is_too_long = False
                 self._waiting = Waiting(lambda: self._now())
                 self._lines.alarm("")
-                self._show_question(event.user_message)
+                self._question = event.user_message.id
+                self._continued = event.continues
+                if event.continues is None:
+                    self._show_question(event.user_message)
+                elif event.continues.id not in self._transcript.stack:
+                    self._transcript.show(self._branch(event.continues.id))
                 self._lines.show_facts()
             case ReplyStarted():
                 self._begin_reply(event.message_id, event.model)
@@ -237,7 +245,6 @@ class TurnDisplay:
 
     def _show_question(self, message: Message) -> None:
         """Show a user message at the end if it follows what is shown, else with its branch."""
-        self._question = message.id
         shown = self._transcript.keys
         if message.id not in shown and (message.parent_id in shown[-1:] or not shown):
             self._transcript.add(entry_of(message, self._state))
@@ -255,11 +262,14 @@ class TurnDisplay:
 
     def _begin_reply(self, message_id: str, model: str) -> None:
         self._reply = message_id
+        stopped, self._continued = self._continued, None
+        if stopped:  # its own version leaves the screen, and this one begins with its words
+            self._transcript.show(self._branch(stopped.parent_id))
         if note := model_note(self._state, self._question, message_id, model):
             self._transcript.add(note)
         self._is_answering = False
         self._thinking_since = None
-        entry = Entry(message_id, "assistant")
+        entry = begun_entry(message_id, stopped)
         entry.growing = True
         self._transcript.add(entry)
         self._lines.show_doing(FIRST_WORD)
@@ -342,7 +352,9 @@ class TurnDisplay:
         if self._thinking_since is not None:
             self._end_thinking()
         self._draw()
-        if message is not None:
+        if message is not None and message.id != self._reply:
+            self.show_branch()  # nothing came to go on with: the stopped answer is the last one
+        elif message is not None:
             footer = footer_of(message, self._state)
             self._transcript.finish(self._reply, footer, details_of(message), stamp_of(message))
         elif self._transcript.entry(self._reply).growing:

@@ -602,6 +602,37 @@ async def test_a_session_has_its_own_temperature_thinking_and_system_prompt(
         assert model.requests[-1].messages[0].text.startswith("You are a helpful assistant")
 
 
+async def test_a_stopped_answer_goes_on_where_it_stopped(open_app: OpenApp) -> None:
+    goes_on = asyncio.Event()
+    script: list[list[Step]] = [
+        [TextDelta("zero")],
+        [TextDelta("One two"), asyncio.Event()],
+        [TextDelta(" three"), goes_on],
+    ]
+    model = Scripted(script, continues=True)
+    async with open_app(model) as (app, pilot):
+        await send(app, pilot, "begin")
+        await type_in(pilot, "count")
+        await pilot.press("enter")
+        while "┃ One two" not in stream(app):
+            await pilot.pause(0.02)
+        await pilot.press("escape")
+        await settled(app, pilot)
+        await type_in(pilot, "/continue")
+        await pilot.press("enter")
+        while "┃ One two three" not in stream(app):
+            await pilot.pause(0.02)
+        assert not [line for line in stream(app) if line == "┃ One two" or "stopped" in line]
+        goes_on.set()
+        await settled(app, pilot)
+        shown = stream(app)
+        said = [message.text for message in chat(app).chat.conversation.state.branch()]
+        assert said == ["begin", "zero", "count", "One two three"]
+        assert "▌ count" in shown and "┃ zero" in shown
+        chat(app).chat.turn_display.show_branch()
+        assert stream(app) == shown, "it looks the same when it is opened again"
+
+
 async def test_a_stopped_answer_is_continued(open_app: OpenApp) -> None:
     script: list[list[Step]] = [[TextDelta("One two"), asyncio.Event()], [TextDelta(" three")]]
     async with open_app(script) as (app, pilot):

@@ -86,6 +86,13 @@ def each_entry(state: SessionState, leaf: str | None = None) -> Iterator[Entry]:
         yield entry
 
 
+def begun_entry(message_id: str, stopped: Message | None) -> Entry:
+    """Return the entry of a reply that begins, with the words of the answer it goes on with."""
+    if stopped is None:
+        return Entry(message_id, "assistant")
+    return Entry(message_id, "assistant", clean(stopped.text.rstrip()), folds=_folds(stopped))
+
+
 def _joined(message: Message, asking: Entry) -> Message | None:
     """Put results into the folds of their calls; returns what is left of the message, or None."""
     calls = {fold.block.call.call_id: fold for fold in asking.folds if isinstance(fold, ToolFold)}
