@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -147,17 +148,25 @@ class FacetBar(Widget, can_focus=True):
         return places[-1].row + 1 if places else 1
 
     def _places(self, width: int) -> list[Place]:
-        """Return where each facet stands; one that does not fit begins a line."""
+        """Return where each facet stands; a group that does not fit begins a line, and so does a
+        facet of one that is longer than a line."""
         places: list[Place] = []
         row = at = 0
         for number, facet in enumerate(self._facets):
             title = cell_len(facet.group) + 1 if self._begins_group(number) else 0
             label = cell_len(self._label(facet))
-            if at and at + title + label > width:
+            group = self._group_width(number) if title else 0
+            needed = group if group <= width else title + label
+            if at and at + max(needed, title + label) > width:
                 row, at = row + 1, 0
             places.append(Place(row, at + title, at + title + label))
             at = places[-1].end + 2
         return places
+
+    def _group_width(self, first: int) -> int:
+        name = self._facets[first].group
+        group = takewhile(lambda facet: facet.group == name, self._facets[first:])
+        return cell_len(name) - 1 + sum(cell_len(self._label(facet)) + 2 for facet in group)
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"facet-bar--{part}")
