@@ -22,6 +22,7 @@ from ollm_tui.tui.beside.words import (
 )
 from ollm_tui.tui.browser.session_name import named_session
 from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.kit.side_by_side import SideChanged
 
 LEAST_COLUMNS, LEAST_LINES = 100, 30
 """Columns of the terminal for two sessions side by side, and lines for one below the other."""
@@ -96,7 +97,9 @@ def _close(chat: ChatPort, *, closes: bool) -> None:
     if closes:
         for pane in chat.screen.query(BesidePane):
             chat.tell(CLOSED.format(pane.title))
+            pane.display = False  # removed a moment later
             pane.remove()
+            chat.screen.post_message(SideChanged())
 
 
 ACTIONS: Mapping[str, Action] = {"session.beside": beside}

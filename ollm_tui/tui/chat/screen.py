@@ -38,6 +38,7 @@ from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.goals.goal_line import GoalLine
 from ollm_tui.tui.kit.drawing import LeanScreen
+from ollm_tui.tui.kit.side_by_side import SideChanged, is_crowded_by
 from ollm_tui.tui.prompt.command_values import completions, file_source, further_completions
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
@@ -471,12 +472,17 @@ class ChatScreen(LeanScreen):
         self.set_class(size.width >= WIDE, "wide", update=update)
         self.set_class(size.height >= TALL, "tall", update=update)
 
+    @on(SideChanged)
+    def _fit_beside(self) -> None:
+        self.call_after_refresh(self._fit_sidebar)
+
     def _fit_sidebar(self) -> None:
         """Shows an open sidebar where there is room beside the stream; on a narrow terminal it
         takes the place of the stream, and only while it has the focus. One that nobody opened is
-        shown only where it opens by itself."""
+        shown only where it opens by itself. It gives way to what stands at the other side."""
         for pane in self.query("#sidebar.-shown"):
             is_unasked = pane.has_class("-unasked")
             has_room = self.has_class("roomy") if is_unasked else not self.has_class("narrow")
-            pane.display = has_room or pane.has_focus_within
+            is_crowded = is_crowded_by(pane, self.query_one("#middle"), self.app.size.width)
+            pane.display = (has_room and not is_crowded) or pane.has_focus_within
             self.set_class(pane.display, "with-sidebar")

@@ -32,6 +32,7 @@ from ollm_tui.tui.compression.words import (
 )
 from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
 from ollm_tui.tui.keymap import key_name
+from ollm_tui.tui.kit.side_by_side import SideChanged
 
 COMPACT_HEIGHT, AIRY_HEIGHT = 9, 20
 """Lines below which the short forms are used, and from which parts stand apart."""
@@ -280,12 +281,14 @@ class CompressionPanel(Widget, can_focus=True):
     def _appear(self) -> None:
         self._appearance = None
         self.add_class("-running")
+        self.post_message(SideChanged())
 
     def _rest(self) -> None:
         """Hide the panel at the end, and stop all timers."""
         self._stop()
         had_focus = self.has_focus
         self.remove_class("-running")
+        self.post_message(SideChanged())
         if had_focus and not self._whole:
             self.post_message(self.Left())
         self._draw()

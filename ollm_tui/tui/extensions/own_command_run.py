@@ -21,6 +21,9 @@ def run_own(chat: ChatPort, command: OwnCommand, words: str) -> None:
             sending = chat.attempt(lambda: _send(chat, command, filled))
             chat.screen.run_worker(sending, group="command")
         else:
+            # Back to where it was typed: it may be changed, or sent as text.
+            if not chat.prompt.text:
+                chat.prompt.put(f"/{command.name} {words}".rstrip())
             chat.tell(NOTHING_SENT)
 
     if filled.shell:

@@ -1,10 +1,11 @@
-"""The facets of a search in one line: each adds a filter word to the search or takes it out."""
+"""The facets of a search: each adds a filter word to the search or takes it out."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -37,14 +39,22 @@ class Facet(NamedTuple):
     is_on: bool = False
 
 
+class Place(NamedTuple):
+    """Where a facet stands: its row, and the cells from which and to which it reaches."""
+
+    row: int
+    start: int
+    end: int
+
+
 class FacetBar(Widget, can_focus=True):
-    """A line of facets: Left and Right move, Space toggles."""
+    """Facets in as many lines as they need: Left and Right move, Space toggles."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {"facet-bar--on", "facet-bar--at", "facet-bar--group"}
     DEFAULT_CSS = """
     FacetBar {
-        height: 1; padding: 0 1;
+        height: auto; padding: 0 1;
         & > .facet-bar--on { color: $accent; text-style: bold; }
         & > .facet-bar--at {
             color: $block-cursor-foreground; background: $block-cursor-background;
@@ -76,7 +86,8 @@ class FacetBar(Widget, can_focus=True):
         self._facets = tuple(facets)
         words = [facet.word for facet in facets]
         self._at = words.index(here) if here in words else min(self._at, max(len(words) - 1, 0))
-        self.refresh()
+        rows = self._rows(self.size.width)
+        self.refresh(layout=rows != self.size.height)
 
     def action_step(self, step: int) -> None:
         """Move to the facet beside, from the last one to the first."""
@@ -91,9 +102,9 @@ class FacetBar(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Toggle the clicked facet."""
-        at = event.get_content_offset_capture(self).x + self._first_cell()
-        for number, (start, end) in enumerate(self._places()):
-            if start <= at < end:
+        at = event.get_content_offset_capture(self)
+        for number, place in enumerate(self._places(self.size.width)):
+            if place.row == at.y and place.start <= at.x < place.end:
                 self._at = number
                 self.action_use()
 
@@ -105,18 +116,24 @@ class FacetBar(Widget, can_focus=True):
         """Hide the cursor."""
         self.refresh()
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return how many lines the facets take."""
+        return self._rows(width)
+
     def render_line(self, y: int) -> Strip:
-        """Draw the facets, scrolled so that the one of the cursor is seen."""
+        """Draw the facets of a line, each in one piece with the title of its group."""
         segments: list[Segment] = []
-        for at, facet in enumerate(self._facets):
+        width = self.size.width
+        for at, place in enumerate(self._places(width)):
+            if place.row != y:
+                continue
+            facet = self._facets[at]
             if self._begins_group(at):
                 segments.append(Segment(f"{facet.group} ", self._style("group")))
             is_here = self.has_focus and at == self._at
             style = self._style("at") if is_here else self._style("on") if facet.is_on else None
             segments += [Segment(self._label(facet), style), Segment("  ")]
-        strip = Strip(segments)
-        first, width = self._first_cell(), self.size.width
-        strip = strip.crop(first, first + width).adjust_cell_length(width, self.rich_style)
+        strip = Strip(segments).crop(0, width).adjust_cell_length(width, self.rich_style)
         return strip.apply_style(self.rich_style)
 
     def _label(self, facet: Facet) -> str:
@@ -126,23 +143,30 @@ class FacetBar(Widget, can_focus=True):
         group = self._facets[at].group
         return bool(group) and (at == 0 or self._facets[at - 1].group != group)
 
-    def _places(self) -> list[tuple[int, int]]:
-        """Return where each facet begins and ends, in a line that has room for all."""
-        places: list[tuple[int, int]] = []
-        at = 0
+    def _rows(self, width: int) -> int:
+        places = self._places(width)
+        return places[-1].row + 1 if places else 1
+
+    def _places(self, width: int) -> list[Place]:
+        """Return where each facet stands; a group that does not fit begins a line, and so does a
+        facet of one that is longer than a line."""
+        places: list[Place] = []
+        row = at = 0
         for number, facet in enumerate(self._facets):
-            if self._begins_group(number):
-                at += cell_len(facet.group) + 1
-            end = at + cell_len(self._label(facet))
-            places.append((at, end))
-            at = end + 2
+            title = cell_len(facet.group) + 1 if self._begins_group(number) else 0
+            label = cell_len(self._label(facet))
+            group = self._group_width(number) if title else 0
+            needed = group if group <= width else title + label
+            if at and at + max(needed, title + label) > width:
+                row, at = row + 1, 0
+            places.append(Place(row, at + title, at + title + label))
+            at = places[-1].end + 2
         return places
 
-    def _first_cell(self) -> int:
-        """Return the first cell of the line that is in view."""
-        if not (self._facets and self.has_focus):
-            return 0
-        return max(self._places()[self._at][1] + 2 - self.size.width, 0)
+    def _group_width(self, first: int) -> int:
+        name = self._facets[first].group
+        group = takewhile(lambda facet: facet.group == name, self._facets[first:])
+        return cell_len(name) - 1 + sum(cell_len(self._label(facet)) + 2 for facet in group)
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"facet-bar--{part}")

@@ -11,6 +11,9 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.sidebar import ChatSidebar
+from ollm_tui.tui.compression.compression_run import display_of
+from ollm_tui.tui.compression.panel import CompressionPanel
+from tests.tui.compression_samples import summarising
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
 from tests.tui.jobs_desk import until
@@ -71,6 +74,31 @@ async def test_a_terminal_that_becomes_narrow_shows_the_conversation(open_app: O
         await pilot.resize_terminal(120, 30)
         await settled(app, pilot)
         assert chat(app).query_one(ChatSidebar).display
+
+
+async def test_it_gives_way_to_a_pane_beside_the_stream_where_room_is_short(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(size=(120, 30)) as (app, pilot):
+        sidebar = chat(app).query_one(ChatSidebar)
+        display = display_of(chat(app).chat)
+        await pilot.pause()
+        for event in summarising():
+            display.take(event)
+        await until(pilot, lambda: not sidebar.display)
+        panel = chat(app).query_one(CompressionPanel)
+        await until(pilot, lambda: panel.size.width > 50 and chat(app).transcript.size.width > 50)
+        await pilot.press("f2")  # whoever wants it has it
+        await until(pilot, lambda: sidebar.display and sidebar.has_focus_within)
+        await pilot.press("escape")
+        await until(pilot, lambda: not sidebar.display)
+        await pilot.resize_terminal(150, 30)
+        await until(pilot, lambda: sidebar.display and panel.display)
+        await pilot.resize_terminal(120, 30)
+        await until(pilot, lambda: not sidebar.display)
+        panel.leave()
+        await until(pilot, lambda: sidebar.display and not panel.display)
+        assert prompt(app).has_focus
 
 
 async def test_on_a_wide_terminal_it_is_open_until_somebody_closes_it(open_app: OpenApp) -> None:

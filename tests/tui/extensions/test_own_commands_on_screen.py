@@ -66,7 +66,8 @@ async def test_what_a_command_runs_is_shown_and_run_only_after_a_yes(
         await pilot.press("n")
         await settled(app, pilot)
         assert not sent(app) and "Nothing sent" in state(app)
-        await send(app, pilot, "/count apples")
+        assert prompt(app).text == "/count apples"  # it may be changed, or sent as text
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Confirmation))
         await pilot.press("y")
         await until(pilot, lambda: sent(app))

@@ -163,6 +163,24 @@ async def test_models_and_projects_that_were_found_are_facets(
         assert sorted(at.hits) == ["s1m0", "s1m1"]
 
 
+async def test_facets_that_do_not_fit_in_a_line_go_on_in_the_next(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.pilot.resize_terminal(100, 40)
+        await at.search("retries")
+        await at.settle()
+        bar = at.screen.query_one(FacetBar)
+        lines = [bar.render_line(y).text for y in range(bar.size.height)]
+        assert len(lines) == 2 and lines[1].strip().startswith("only ○ with tools")
+        for title in ("you", "gemma3:4b", "uploader", "with tools", "pinned", "other branches"):
+            assert any(f"○ {title}" in line for line in lines)
+        x = lines[1].index("pinned") + 1  # its cell, behind the padding
+        await at.pilot.click(FacetBar, offset=(x, 1))
+        await at.settle()
+        assert at.screen.text == "retries is:pinned"
+
+
 async def test_the_timeline_is_moved_through_and_narrows(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("retries")
