@@ -89,6 +89,7 @@ def test_an_approval_calls_the_user_who_looks_at_another_window(
         said = sequence.format("exec is waiting for your answer")
         assert said in terminal.seen
         terminal.type(ESC)
+        terminal.wait_until_gone("y yes")
         leave(terminal)
 
 
@@ -293,6 +294,8 @@ def test_ctrl_z_gives_the_terminal_back_and_coming_back_draws_it_again(home: Pat
         terminal.process.send_signal(signal.SIGCONT)
         terminal.wait_for("One", "half a draft", "hello")
         assert not terminal.is_as_before()
+        terminal.type(CTRL_Q)
+        terminal.wait_for("Press again to quit")
         leave(terminal)
 
 
