@@ -19,6 +19,7 @@ ROUNDS = 3
 BEHIND_PER_SECOND, PER_SECOND = 30, 200
 """Tokens a second of an answer behind, as a local model has it, and of the one that is shown."""
 TOKENS = 2_000
+REST_SECONDS = 10
 OPEN, MESSAGES = 20, 100
 STILL = 0.01
 """Tokens a second of an answer that only keeps its conversation open."""
@@ -26,12 +27,13 @@ MEGABYTES = 20
 CTRL_N = "\x0e"
 KEYS = Promise(f"key echo with {BEHIND} answers behind, p95", "with none", 1.3)
 SHOWN = Promise(f"CPU of the answer shown, {BEHIND} more behind", "alone", 1.3)
+IDLE = Promise(f"CPU at rest, each of {BEHIND} answers behind", "the same one shown", 1)
 MEMORY = Promise(f"{OPEN} open conversations beyond one", f"{MEGABYTES} MB", 1)
-PROMISES = (KEYS, SHOWN, MEMORY)
+PROMISES = (KEYS, SHOWN, IDLE, MEMORY)
 
 
 def main() -> list[Outcome]:
-    """Measure keys and a stream, with answers behind and without; then the memory."""
+    """Measure keys and a stream, with answers behind and without; then rest, and the memory."""
     alone: list[tuple[float, float]] = []
     beside: list[tuple[float, float]] = []
     with scratch_home() as home, AnswerServer() as server:
@@ -39,6 +41,7 @@ def main() -> list[Outcome]:
         for _ in range(ROUNDS):
             for found, behind in ((alone, 0), (beside, BEHIND)):
                 found.append(_measured(home, server, behind))
+        rest = _at_rest(home)
         for name, found in (("alone", alone), (f"{BEHIND} behind", beside)):
             keys, cpu = zip(*found, strict=True)
             print(f"{name}: p95 {', '.join(map(milliseconds, keys))}; {median(cpu):.2f} CPU s")
@@ -47,6 +50,7 @@ def main() -> list[Outcome]:
     return [
         Outcome(KEYS, keys_beside / keys_alone),
         Outcome(SHOWN, cpu_beside / cpu_alone),
+        Outcome(IDLE, rest),
         Outcome(MEMORY, _memory() / MEGABYTES),
     ]
 
@@ -80,6 +84,32 @@ def _measured(home: Path, server: AnswerServer, behind: int) -> tuple[float, flo
         time.sleep(1)
         terminal.type("\x11")  # the first time it asks, where answers run behind
         return p95(times), shown
+
+
+def _at_rest(home: Path) -> float:
+    """The CPU of an answer behind while nobody types, as a share of what it takes to show it."""
+    with opened(ollm(home), home, (120, 40)) as terminal:
+        nothing = _cpu(terminal)
+        _ask(terminal, BEHIND_PER_SECOND, 0)
+        shown = _cpu(terminal) - nothing
+        for number in range(1, BEHIND):
+            terminal.type(CTRL_N)
+            time.sleep(1)
+            _ask(terminal, BEHIND_PER_SECOND, number)
+        terminal.type(CTRL_N)
+        time.sleep(1)
+        behind = _cpu(terminal) - nothing
+        terminal.type("\x11")
+    each = behind / BEHIND
+    print(f"CPU at rest: {nothing:.1%}; answer shown: {shown:.1%} more; each behind: {each:.1%}")
+    return each / shown
+
+
+def _cpu(terminal: TerminalProgram) -> float:
+    """The CPU seconds of a second, while nobody types."""
+    before = terminal.cpu()
+    time.sleep(REST_SECONDS)
+    return (terminal.cpu() - before) / REST_SECONDS
 
 
 def _memory() -> float:
