@@ -142,7 +142,7 @@ async def test_the_open_session_is_not_thrown_away(open_workspace: OpenWorkspace
     await finished(conversation.send("Open"))
     with pytest.raises(UsageError, match="is open") as refused:
         await workspace.discard(conversation.session_id)
-    assert refused.value.hint == "switch to another one first"
+    assert refused.value.hint == "switch to another, or /close it"
     await conversation.close()
     await workspace.discard(conversation.session_id)
     assert await titles(workspace) == []
