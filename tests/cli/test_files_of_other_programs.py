@@ -75,5 +75,7 @@ def test_they_are_listed_by_what_was_said_first_and_with_the_messages_they_have(
     assert run_ollm("sessions", "view", "pretty").stdout.startswith("Where is the harbour?\n")
     # Both say the same, so one of them stands for both.
     found = run_ollm("sessions", "search", "sea").stdout
-    assert found.startswith(("pretty  Where is the harbour?  (", "550e8400  Where is the harbour?  ("))
+    assert found.startswith(
+        ("pretty  Where is the harbour?  (", "550e8400  Where is the harbour?  (")
+    )
     assert {path: path.read_bytes() for path in theirs} == theirs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from ollm_tui.engine.loops.canonical import text_digest
 from ollm_tui.engine.loops.normalising import GONE, steady
 from ollm_tui.engine.loops.periods import Periods, Step
 
+MOST_LATEST = 64
+"""Replies that are remembered: of twice the limit, those in between may be other words for it."""
 ALIKE = 0.9
 """The similarity from which on two replies are the same."""
 
@@ -66,6 +69,7 @@ class Replies:
         self._last: Reply | None = None
         self._times = 0
         self._in_turn = Periods()
+        self._latest: deque[str] = deque(maxlen=MOST_LATEST)
 
     def add(self, text: str, limit: int) -> LoopFound | None:
         """Add a reply; return a loop if it is one too many."""
@@ -73,9 +77,14 @@ class Replies:
         alike = self._last is not None and reply.is_like(self._last)
         self._times = self._times + 1 if alike else 1
         self._last = reply
-        self._in_turn.add(Step(text_digest(reply.plain + reply.between)))
+        digest = text_digest(reply.plain + reply.between)
+        self._in_turn.add(Step(digest))
+        self._latest.append(digest)
         if self._times >= limit:
             return _found(evidence.said_again(text, self._times), self._times)
+        among = list(self._latest)[1 - 2 * limit :].count(digest)
+        if among >= limit:
+            return _found(evidence.said_again(text, among), among)
         if found := self._in_turn.repeated(limit):
             words = evidence.said_again(text, found.times, in_turn=len(found.steps))
             return _found(words, found.times)

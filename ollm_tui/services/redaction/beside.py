@@ -117,6 +117,8 @@ _LEAD = _token(
 )
 """The end of bold text in Markdown; tags, anchors and blocks of YAML; a value on the next line."""
 _ALONE = _token(r"[ \t]{0,8}+(?:[\r\n]|\Z)", r"[ \t]{1,9}")
+_NEXT_SETTING = re.compile(r"[A-Za-z_][\w.-]{0,60}=(?!=?\Z)")
+"""A setting of its own; at its end an equals sign is one of Base64."""
 _TYPE = _token(r"[A-Za-z_&][\w.\[\]<>|&*?]{0,40}+[ \t]{0,4}+")
 _TYPED = _token(r"=(?![=>])[ \t]{0,4}(?=[bBrRuUfF@$]{0,2}[\"'`\\])", r"=[ \t]{0,4}")
 _AS_TYPE = _token(
@@ -342,8 +344,9 @@ class _Name:
         _, is_bare = _group(value)
         if lead and lead["line"] and is_bare:
             # An empty setting has the next one below it.
-            is_below = reader.sees(_ALONE) and look_of(value["bare"] or "") >= Look.CHOSEN
-            if not is_below:
+            below = value["bare"] or ""
+            is_below = reader.sees(_ALONE) and look_of(below) >= Look.CHOSEN
+            if not is_below or _NEXT_SETTING.match(below):
                 return None
         if lead and lead["call"]:
             return self._judged(value, "code")

@@ -11,13 +11,16 @@ import errno
 import os
 import re
 import stat
+import struct
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
 from ollm_tui.services.files.repository import repository_at
+from ollm_tui.services.safety.git_index import indexed_names
 from ollm_tui.services.safety.option_words import Sorted, sorted_words
-from ollm_tui.services.safety.places import Places
+from ollm_tui.services.safety.places import MOST_ENTRIES, PLAIN_NAME, Places
 from ollm_tui.services.safety.plain_words import Word
 from ollm_tui.services.safety.read_only import Rule
 
@@ -232,6 +235,27 @@ def program_danger(places: Places) -> str:
         if os.path.lexists(folder / ".git"):
             return _danger(folder, places)
     return ""
+
+
+def lists_plain_names(places: Places, *, secrets: bool) -> bool:
+    """Whether all files in the index that is used in a place have plain names and may be read."""
+    folders = (places.place, *places.place.parents)
+    top = next((folder for folder in folders if os.path.lexists(folder / ".git")), None)
+    if top is None or not os.path.lexists(top / ".git" / "index"):
+        return True  # it lists nothing
+    try:
+        names = list(islice(indexed_names(_content(top / ".git" / "index")), MOST_ENTRIES + 1))
+    except (OSError, ValueError, struct.error):
+        return False
+    return len(names) <= MOST_ENTRIES and all(
+        _is_plain(top, name, secrets, places) for name in names
+    )
+
+
+def _is_plain(top: Path, name: str, secrets: bool, places: Places) -> bool:
+    parts = name.split("/")
+    real = Path(os.path.realpath(top / name))
+    return all(map(PLAIN_NAME.fullmatch, parts)) and places.is_plain_name(real, secrets=secrets)
 
 
 def _danger(top: Path, places: Places) -> str:

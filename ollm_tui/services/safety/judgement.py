@@ -17,6 +17,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.services.safety.git_reading import git_words
 from ollm_tui.services.safety.option_words import Sorted, sorted_words
 from ollm_tui.services.safety.particular_programs import PARTICULAR
+from ollm_tui.services.safety.piped_names import piped
 from ollm_tui.services.safety.places import Places, keeps_secrets, singles_out_secrets
 from ollm_tui.services.safety.plain_words import PlainCommand, Word, plain_code
 from ollm_tui.services.safety.read_only import REPORTS, RULES, VERSIONS, Rule
@@ -84,10 +85,19 @@ def _refusal(commands: Sequence[PlainCommand], places: Places) -> str:
             left.append(places)
             places = moved
             continue
+        before = _pipeline(commands[: at + 1])
         for place in (places,) if sure else (places, *left):
-            if why := refusal(command, place):
+            if why := refusal(command, place, before):
                 return why
     return ""
+
+
+def _pipeline(commands: Sequence[PlainCommand]) -> Sequence[PlainCommand]:
+    """The commands whose output goes to the last one of these, by way of each other."""
+    start = len(commands) - 1
+    while commands[start].after == "|":
+        start -= 1
+    return commands[start:-1]
 
 
 def _is_leading_cd(commands: Sequence[PlainCommand], at: int) -> bool:
@@ -118,8 +128,15 @@ _CHOOSES_FILES = frozenset(("-g", "glob", "iglob", "include"))
 """Options whose value is a pattern for names of files."""
 
 
-def refusal(command: PlainCommand, places: Places) -> str:
-    """Why a command may do more than read the project; empty if it only does that."""
+def refusal(command: PlainCommand, places: Places, before: Sequence[PlainCommand] = ()) -> str:
+    """Why a command may do more than read the project; empty if it only does that.
+
+    The output of those `before` goes to it.
+    """
+    if command.words[0] == ("xargs", False, False):
+        command, why = piped(command, before, places)
+        if why:
+            return why
     name, *rest = command.words
     if name.quoted or name.glob:
         return "the name of its program is not written plainly"

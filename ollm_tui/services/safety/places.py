@@ -28,6 +28,8 @@ _SECRETS = (
 )
 _NAMES_OF_SECRETS = re.compile("|".join(map(translate, _SECRETS)))
 _NO_SECRETS = frozenset((".env.example", ".env.sample", ".env.template", ".env.dist"))
+PLAIN_NAME = re.compile(r"(?!-)[^\s'\"\\\x00-\x20\x7f]+")
+"""The name of a file that is one word for xargs, and no option."""
 _PARTS_OF_PATTERN = re.compile(r"[{},]")
 _SYSTEM_SECRETS = re.compile(r"/etc/(g?shadow|sudoers)|/proc/([^/]+/)+(environ|mem)$|/proc/kcore")
 
@@ -117,6 +119,30 @@ class Places:
             if not all(self.holds(Path(os.path.realpath(link))) for link in links):
                 return True
         return False
+
+    def has_plain_names(self, folder: Path, *, secrets: bool, without: str = "") -> bool:
+        """Whether all files below a folder may be read and have names that xargs does not split.
+
+        With `secrets` also those that keep some. Folders named `without` are passed over.
+        """
+        count = 0
+        for parent, folders, files in os.walk(folder):
+            folders[:] = [name for name in folders if name != without]
+            count += len(folders) + len(files)
+            if count > MOST_ENTRIES:
+                return False
+            paths = (Path(parent, name) for name in (*folders, *files))
+            if not all(self.is_plain_name(path, secrets=secrets) for path in paths):
+                return False
+        return True
+
+    def is_plain_name(self, path: Path, *, secrets: bool) -> bool:
+        """Whether a file that is named by another program may be read, and is one word."""
+        real = Path(os.path.realpath(path)) if path.is_symlink() else path
+        hidden = keeps_secrets(path) or keeps_secrets(real)
+        return (
+            bool(PLAIN_NAME.fullmatch(path.name)) and self.holds(real) and (secrets or not hidden)
+        )
 
     def refusal_of_matches(self, pattern: str) -> str:
         """Why files that match a shell pattern may not be read unasked; empty if they may."""

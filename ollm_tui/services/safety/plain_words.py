@@ -90,6 +90,8 @@ class PlainCommand(NamedTuple):
     """What joins it to the one before: && || ; | or a line end; empty for the first."""
     inputs: tuple[Word, ...] = ()
     """The files that it reads as its input."""
+    mixed: bool = False
+    """Whether its errors may go where its output goes."""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -126,7 +128,7 @@ def _split(code: str, raw: _Written) -> PlainCode:
     commands: list[PlainCommand] = []
     words: list[Word] = []
     inputs: list[Word] = []
-    join = ""
+    join, mixed = "", False
     at, fresh = 0, True
     while at < len(code):
         token = _TOKEN.match(code, at)
@@ -144,14 +146,15 @@ def _split(code: str, raw: _Written) -> PlainCode:
                 return PlainCode((), _REFUSALS[">"] if kind == "discard" else _REFUSALS["<"])
             raw.redirections.append(_BLANKS.sub("", token[0]))
             inputs += [_word(token["source"])] if kind == "input" else []
+            mixed = mixed or token[0].endswith("&1")
         elif kind == "join":
             if words:
-                commands.append(PlainCommand(tuple(words), join, tuple(inputs)))
-                words, inputs, join = [], [], token[0]
+                commands.append(PlainCommand(tuple(words), join, tuple(inputs), mixed))
+                words, inputs, join, mixed = [], [], token[0], False
             elif token[0] != "\n":  # an operator without a command before it
                 return PlainCode((), UNKNOWN)
     if words:
-        commands.append(PlainCommand(tuple(words), join, tuple(inputs)))
+        commands.append(PlainCommand(tuple(words), join, tuple(inputs), mixed))
     elif not commands or join not in (";", "\n"):
         return PlainCode((), UNKNOWN)
     return PlainCode(tuple(commands))

@@ -252,6 +252,14 @@ RULES: Mapping[str, Rule] = {
     "readelf": Rule("ahlSegstndVWrAI", long="all file-header headers symbols wide"),
     "size": Rule("ABdt", long="format totals"),
     "dpkg": Rule("lLsS", long="list listfiles status search version", operands="text"),
+    "journalctl": Rule(
+        "abeklqrx",
+        "gnpotuS",
+        "all boot catalog dmesg full list-boots no-full no-hostname no-pager quiet reverse system "
+        "user utc",
+        "grep identifier lines output priority since unit until user-unit",
+        operands="none",
+    ),
     "which": Rule("as", long="all", operands="text"),
     "whereis": Rule("bms", operands="text"),
     "type": Rule("afptP", operands="text"),

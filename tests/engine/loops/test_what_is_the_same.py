@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ollm_tui.engine.loops.allowances import repetitions_asked
 from ollm_tui.engine.loops.canonical import call_digest, shape_digest
 from ollm_tui.engine.loops.normalising import steady
-from ollm_tui.engine.loops.replies import Reply, similarity
+from ollm_tui.engine.loops.replies import Replies, Reply, similarity
 from tests.cases import every
 
 json_values = st.recursive(
@@ -168,3 +168,20 @@ def test_replies_are_alike_unless_something_else_is_said(one: str, other: str, a
 )
 def test_only_orders_ask_for_repetitions(text: str, times: int) -> None:
     assert repetitions_asked(text) == times
+
+
+def test_a_reply_is_repeated_also_between_other_words_for_it() -> None:
+    replies = Replies()
+    said = ["Let me look now.", "I will look now.", "Let me look now.", "I'll have a look."]
+    assert not any(replies.add(text, 3) for text in said)
+    found = replies.add("Let me look now.", 3)
+    assert found and (found.type, found.count) == ("repeated-output", 3)
+
+
+def test_a_reply_that_comes_back_after_many_others_is_none() -> None:
+    replies = Replies()
+    others = (f"Step {number}: {word} is next." for number, word in enumerate("abcdefghi"))
+    said = [text for other in others for text in (other, f"So {other}")]
+    assert not any(
+        replies.add(text, 3) for text in ("Done.", *said[:6], "Done.", *said[6:], "Done.")
+    )

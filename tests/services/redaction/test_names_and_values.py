@@ -202,6 +202,8 @@ AWKWARD = (
 """A text, and what of it must not be shown."""
 NEVER_SECRET = (
     "password=\ntoken=\nsecret=",
+    "AWS_SECRET_ACCESS_KEY=\nAWS_REGION=us-east-1",
+    "DB_PASSWORD=\n\nDB_HOST=db-7.here.org\n",
     "class Login(Model):\n    email: EmailStr\n    password: SecretStr\n    token: str = ''",
     "what's the sudo password on build-03?",
     """print("Password and confirmation don't match!"); print('no')""",

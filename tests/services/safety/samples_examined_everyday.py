@@ -288,6 +288,8 @@ REDIRECTED = (
     "git config --list",
     "git config -l --show-origin",
     "find . -name '*.py' 2>/dev/null | wc -l",
+    "journalctl -u sshd --since today --no-pager | tail -50",
+    "journalctl -xe -n 100 --no-pager",
 )
 
 EVERYDAY = (*PROGRAMS_OF_AWK, *LOOKING_AROUND, *READING_FILES, *SEARCHING, *GIT, *REDIRECTED)

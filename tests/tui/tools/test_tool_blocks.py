@@ -260,7 +260,15 @@ async def test_the_line_of_a_call_says_that_its_output_was_cut(open_app: OpenApp
     async with tools_open(open_app, script, reader(much)) as (app, pilot):
         await send(app, pilot, "go")
         [line] = [each for each in stream(app) if "read_file log" in each]
-        assert re.search(r"exit 1 · .* · cut [\d,]+ of 40,001 lines", line)
+        assert re.search(r"exit 1 · cut [\d,]+ of 40,001 lines · ", line)
+
+
+async def test_how_much_was_cut_is_told_beside_a_long_command_too(open_app: OpenApp) -> None:
+    much = ToolOutcome("line\n" * 40_000 + "[exit 0]", summary="exit 0")
+    script = [calls(("read_file", {"path": "a-long-name/" * 9})), says("ok")]
+    async with tools_open(open_app, script, reader(much)) as (app, pilot):
+        await send(app, pilot, "go")
+        assert any(re.search(r"cut [\d,]+ of 40,001 lines", line) for line in stream(app))
 
 
 async def test_a_refused_call_reads_as_refused_also_after_reopening(open_app: OpenApp) -> None:

@@ -24,6 +24,8 @@ NOT_ALLOWED = "not allowed: "
 """How the answer begins that the engine records for a call that the rules refuse."""
 CUT = "cut for the model · o full output"
 LONGEST_SUBJECT = 60
+LONGEST_BESIDE_CUT = 24
+"""Characters of it where the line also says how much of the output was cut."""
 LONGEST_REASON = 70
 MOST_READ = 2_000
 """Characters that are looked at to get a few words; the first of them may be blanks."""
@@ -137,6 +139,8 @@ def duration(seconds: float) -> str:
 def block_title(block: ToolBlock) -> str:
     """Return the title of a call."""
     subject = subject_of(block.call)
+    if cut_words(block.output):
+        subject = _short(subject, LONGEST_BESIDE_CUT)
     name = f"{visible(block.call.name)} {subject}".rstrip()
     if block.state == "asked":
         return f"asks for {name}"
@@ -177,15 +181,15 @@ def _facts(block: ToolBlock) -> Iterable[str]:
             return ("" if block.seconds is None else f"{block.seconds:.0f} s",)
         case "failed":
             how = block.summary if block.summary != "failed" else f"failed: {first}"
-            return (visible(how) or _size(block.output), took, cut_words(block.output))
+            return (visible(how) or _size(block.output), cut_words(block.output), took)
         case "refused":
             words = first.partition(": ")[2]
             return (f"denied: {words}" if words else "denied",)
         case "cancelled":
             return ("cancelled",)
         case _:
-            facts = visible(block.summary) or _size(block.output), took
-            return (*facts, cut_words(block.output) if block.state == "done" else "")
+            cut = cut_words(block.output) if block.state == "done" else ""
+            return (visible(block.summary) or _size(block.output), cut, took)
 
 
 def _size(output: str) -> str:
