@@ -249,6 +249,7 @@ async def test_an_own_file_is_run_by_its_stem(home: Path, model_home: Path) -> N
     provider = Embedded(models_dir=models)
     assert await provider.capabilities("mine") == Capabilities(
         counting=True,
+        continues=True,
         images=False,
         max_window=8192,
         window_bytes_per_token=23_040,
@@ -341,6 +342,7 @@ async def test_what_a_model_can_do_is_known_without_having_it(tmp_path: Path) ->
     assert await provider.capabilities(MODEL) == Capabilities(
         tools=False,
         counting=True,
+        continues=True,
         thinking=False,
         images=False,
         max_window=8192,

@@ -77,11 +77,12 @@ class BesideStream(Transcript):
 
     def on_focus(self, _event: events.Focus) -> None:
         """Put the cursor on the last message if it is on none."""
-        self.aim()
+        self.aim(has_focus=True)  # Textual notes the focus after this
 
-    def aim(self) -> None:
+    def aim(self, *, has_focus: bool | None = None) -> None:
         """Have the keys mean a message, the last one, if they mean none and have the focus."""
-        if self.has_focus and self.cursor.key is None and self.keys:
+        is_meant = self.has_focus if has_focus is None else has_focus
+        if is_meant and self.cursor.key is None and self.keys:
             self.cursor.move_to(self.keys[-1])
 
     def on_blur(self, _event: events.Blur) -> None:

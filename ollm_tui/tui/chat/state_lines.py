@@ -146,8 +146,12 @@ class StateLines:
         welcome = chat.screen.query_one(Welcome)
         welcome.teach(chat.opened, self.hints, is_blank=is_blank and not chat.prompt.text)
         if welcome.display or chat.screen.query("#column.-first"):
-            chat.screen.query_one("#column").set_class(welcome.display, "-first")
+            column = chat.screen.query_one("#column")
+            column.set_class(welcome.display, "-first")
             chat.transcript.refresh(layout=True)
+            # The class takes effect on its own time: where it comes and goes while keys arrive,
+            # the layout asked for here may still be one with the other height.
+            column.call_after_refresh(chat.transcript.refresh, layout=True)
 
     def _line(self, *commands: tuple[str, str]) -> Content:
         """Return as many hints as there is room for; always the last one, which leads out."""
